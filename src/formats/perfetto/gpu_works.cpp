@@ -101,8 +101,10 @@ GpuWorks::GpuWorks(RunSource& run, unsigned threads) {
 }
 
 std::span<const LaunchedWork> GpuWorks::started_by(std::uint64_t launch) const noexcept {
-  const auto found = std::ranges::equal_range(launched_, launch, {}, &LaunchedWork::launch);
-  return {found.begin(), found.end()};
+  // Clang 14 cannot compile std::ranges::equal_range with GCC 12's library.
+  const auto first = std::ranges::lower_bound(launched_, launch, {}, &LaunchedWork::launch);
+  const auto last = std::ranges::upper_bound(launched_, launch, {}, &LaunchedWork::launch);
+  return {first, last};
 }
 
 }  // namespace timeloom::perfetto
