@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 
+#include "core/cpu_times.hpp"
 #include "core/error.hpp"
 #include "core/io.hpp"
 #include "core/measuring_cost.hpp"
@@ -159,7 +160,8 @@ void SpoolSource::add_process(Process& process, Unifier& unifier, CodeRegions& c
   group.ending = ending_of(from, process.running);
   definitions_.groups.push_back(std::move(group));
   if (!from.properties.contains(kProcessCost)) cost_.add_unknown();
-  if (!from.ended) add_cpu(from.cpu);
+  // A process that was killed while it closed its spool has left both.
+  if (!from.ended && !from.properties.contains(kCpuTimes)) add_cpu(from.cpu);
   for (const auto& [name, threads] : from.native_threads) {
     if (threads.threads > 0) add(native_threads_[name], threads);
   }

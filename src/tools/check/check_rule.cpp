@@ -140,7 +140,9 @@ class Parser {
       skip_blanks();
       if (rest_.starts_with('(')) {
         rest_.remove_prefix(1);
-        rule.region = name(")");
+        skip_blanks();
+        const bool of_run = rest_.starts_with(')') && may_be_of_run(rule.quantity);  // work()
+        if (!of_run) rule.region = name(")");
         skip_blanks();
         if (!rest_.starts_with(')')) fail("a ')' is missing");
         rest_.remove_prefix(1);

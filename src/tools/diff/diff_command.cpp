@@ -86,12 +86,12 @@ SideOfRuns read_side(const std::vector<std::string>& words) {
 
 std::pair<SideOfRuns, SideOfRuns> read_sides(const DiffOptions& options) {
   std::vector<std::string> before = options.runs, after = options.after;
+  if (before.empty() || (after.empty() && before.size() != 2)) {
+    throw WrongUsage(
+        "name two runs, or several of each side with -- between them; see 'timeloom diff "
+        "--help' [TL401]");
+  }
   if (after.empty()) {
-    if (before.size() != 2) {
-      throw WrongUsage(
-          "name two runs, or several of each side with -- between them; see 'timeloom diff "
-          "--help' [TL401]");
-    }
     after.push_back(before.back());
     before.pop_back();
   }

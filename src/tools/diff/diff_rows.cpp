@@ -19,6 +19,8 @@ using profile::NodeId;
 namespace {
 
 constexpr double kLeastDiffShare = 0.01;  // of the run, for a region to be too slow
+// By which something is slower, unless every difference counts. Two equal runs differ by that much.
+constexpr double kLeastDifference = 0.001;  // seconds
 
 constexpr std::size_t kMostNamed = 5;
 
@@ -159,8 +161,9 @@ std::string SlowDown::text() const {
 
 std::vector<SlowDown> too_slow(const Diff& diff, double percent, bool by_work) {
   std::vector<SlowDown> result;
+  const double floor = percent > 0 ? kLeastDifference : 0;
   const auto check = [&](SlowDown one) {
-    if (one.after - one.before <= std::abs(one.before) * percent / 100) return;
+    if (one.after - one.before <= std::max(std::abs(one.before) * percent / 100, floor)) return;
     one.of_work = by_work;
     result.push_back(std::move(one));
   };

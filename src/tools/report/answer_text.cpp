@@ -168,13 +168,16 @@ class AnswerWriter {
         [&](const FunctionRow& row) { return row.waiting >= kLeastWaiting * std::abs(all); }));
   }
 
+  bool has_tasks() const { return answer_.definitions().properties.contains(kTasks); }
+
   void waiting(std::size_t rows) {
     const WorkTimes& times = answer_.times();
     double elsewhere = times.all_waiting;
     for (std::size_t i = 0; i < rows; ++i) elsewhere -= answer_.waiting()[i].waiting;
     const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
-    const std::string how =
-        times.measured ? " in which threads did not run" : " in functions that are known to wait";
+    const std::string_view how = !times.measured ? " in functions that are known to wait"
+                                 : has_tasks()   ? " of threads and suspended tasks"
+                                                 : " in which threads did not run";
     const std::string others =
         much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : "";
     const std::string all_waiting = "  " + duration(times.all_waiting, terminal_, " ");
@@ -182,7 +185,7 @@ class AnswerWriter {
       title(head("waited"), "waiting", all_waiting + ": " + cause_shares(times.all_causes) + others,
             " " + pad_right("cause", kCauseColumns));
     } else {
-      title(head("waiting"), "waiting", all_waiting + (much ? others : how));
+      title(head("waiting"), "waiting", all_waiting + (much ? others : std::string(how)));
     }
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.waiting()[i];

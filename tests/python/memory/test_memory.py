@@ -292,7 +292,7 @@ def test_memory_that_only_grows_is_a_finding(timeloom, mode):
         Path("program.py").write_text(text)
         timeloom("run", "--quiet", "--memory", *mode, "-o", name, "program.py")
     (finding,) = json.loads(timeloom("report", "--json", "leak").stdout)["findings"]
-    assert (finding["rule"], finding["command"]) == ("growing-memory", "timeloom report --memory")
+    assert (finding["rule"], finding["command"]) == ("growing-memory", "timeloom report --memory leak")
     assert finding["text"].startswith("memory only grows, from ") and "is held by __main__.remember" in finding["text"]
     assert finding["evidence"]["to_bytes"] - finding["evidence"]["from_bytes"] == pytest.approx(70_000_000, rel=0.25)
     assert not json.loads(timeloom("report", "--json", "steady").stdout)["findings"]
@@ -334,7 +334,7 @@ def test_scattered_memory_is_a_finding(timeloom, keep):
     found = [finding for finding in findings if finding["rule"] == "scattered-memory"]
     assert len(found) == keep, findings
     for finding in found:
-        assert finding["command"] == "timeloom report --memory" and finding["text"].startswith("the resident memory reached ")
+        assert finding["command"] == "timeloom report --memory run" and finding["text"].startswith("the resident memory reached ")
         resident, held = finding["evidence"]["resident_bytes"], finding["evidence"]["held_bytes"]
         assert 90_000_000 < held < 130_000_000 and resident > 200_000_000 + 2 * held
 

@@ -112,6 +112,14 @@ def test_a_threshold_for_ci(timeloom, run, later):
     timeloom("diff", "--fail-above", "0", run, run)
 
 
+def test_less_than_a_millisecond_is_not_above_a_threshold(timeloom, tmp_path):
+    """Two equal runs differ by that much, which may be a multiple of what one of them took."""
+    short, long = (make_archive(tmp_path / name, {"MainThread": [(0, "main"), (0, "f"), (end, None), (4, None)]})
+                   for name, end in (("short", 1), ("long", 2)))  # fmt: skip
+    timeloom("diff", "--fail-above", "20", short, long)
+    assert timeloom("diff", "--fail-above", "0", short, long, status=1).stderr == "timeloom: f takes 0.002 s instead of 0.001 s\n"
+
+
 def test_profiles_and_traces_can_be_mixed(timeloom, tmp_path):
     profile = shutil.copy(DATA / "scorep-fib" / "profile.cubex", tmp_path)
     trace = DATA / "scorep-fib" / "traces.otf2"
@@ -127,6 +135,8 @@ def test_what_cannot_be_compared(timeloom, run, tmp_path):
     assert "have no region in common" in one_line(timeloom("diff", run, other, status=1))
     one_line(timeloom("diff", run, tmp_path / "none", status=1))
     one_line(timeloom("diff", run, status=2))
+    for words in (("--", run), ("--", run, run), ("--after", run), (run, run, run), ("--",)):
+        assert "name two runs" in one_line(timeloom("diff", *words, status=2))
     one_line(timeloom("diff", "--fail-above", "x", run, run, status=2))
 
 

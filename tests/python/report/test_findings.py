@@ -161,7 +161,7 @@ def findings(timeloom, tmp_path: Path, source: str, *options: str) -> list[dict]
 def test_a_quadratic_helper_is_the_first_finding(timeloom, tmp_path):
     first = findings(timeloom, tmp_path, QUADRATIC)[0]
     assert first["rule"] == "growing-calls" and "__main__.remember from 2 functions" in first["text"]
-    assert first["command"] == "timeloom report --function __main__.remember"
+    assert first["command"] == "timeloom report --function __main__.remember run"
     assert first["evidence"]["visits"] == 6000 and first["evidence"]["late_s"] > 4 * first["evidence"]["early_s"]
     answer = timeloom("report", "run", cwd=tmp_path, COLUMNS="80").stdout.splitlines()
     assert answer[1].startswith("> calls of __main__.remember from 2 functions grow from ")
@@ -175,7 +175,7 @@ def test_a_slow_worker_is_the_first_finding(timeloom, tmp_path):
     assert first["rule"] == "imbalance" and first["text"].startswith("sim-2 has ")
     # Of the module that a started process calls __mp_main__, where processes are not forked.
     assert re.search(r"the other 3, in __(mp_)?main__\.simulate", first["text"])
-    assert first["command"] == "timeloom report --group sim-2"
+    assert first["command"] == "timeloom report --group sim-2 run"
 
 
 def test_a_lock_convoy_is_the_first_finding(timeloom, tmp_path):

@@ -209,7 +209,7 @@ def test_convoy(timeloom, tmp_path):
     (found,) = [one for one in answer["findings"] if one["rule"] == "lock-convoy"]
     assert found["text"].startswith(f"lock at program.py:{line_of(CONVOY, 'threading.Lock()')}: held ")
     assert re.search(r" by audit, [456] threads waited ", found["text"])
-    assert found["command"] == "timeloom report --locks"
+    assert found["command"] == f"timeloom report --locks {run}"
 
 
 def test_recursion(timeloom, tmp_path):

@@ -66,6 +66,7 @@ TEST(CheckJudge, TellsWorkFromWaiting) {
       tree.locations[0].samples.push_back({MetricId{0}, profile::NodeId{i}, 70'000'000});
   }
   EXPECT_EQ(line("work < 1s", tree), "PASS 0.108 s");
+  EXPECT_EQ(line("work() < 1s", tree), "PASS 0.108 s");
   EXPECT_EQ(line("waiting == 70ms", tree), "PASS 70 ms");
   EXPECT_EQ(line("work(app.load) < 9ms", tree), "FAIL 10 ms");
   EXPECT_EQ(line("waiting(app.load) < 1s", tree), "PASS 0.07 s");

@@ -250,11 +250,30 @@ TEST(Findings, ManyEqualTasksThatWaitForOneThingAreASentence) {
 }
 
 TEST(Findings, WithHardlyAnyTimeAtStakeAreLeftOut) {
-  profile::Story story = four_workers("simulate +1600 ) ", 0);
+  profile::Story story;
+  story.thread("main", "main +10 remember +70 ) )");
   CallTree tree = tree_of(story);
+  tree.definitions.properties[kGrowingCalls] =
+      growing_calls_text({{1, 60, 90, 1, region_entry(tree.definitions.regions[1])}});
   const Answer answer(tree, {});
-  EXPECT_EQ(find(tree, answer, {}, 1.6, Terminal()).size(), 1u);
+  EXPECT_EQ(find(tree, answer, {}, 0.08, Terminal()).size(), 1u);
   EXPECT_EQ(find(tree, answer, {}, 1000, Terminal()).size(), 0u);
+}
+
+TEST(Findings, AreNotLeftOutSinceTheRunWaitedForABusyMachine) {
+  profile::Story story = four_workers("simulate +1600 ) ", 0);
+  const CallTree tree = tree_of(story);
+  EXPECT_EQ(find(tree, Answer(tree, {}), {}, 1000, Terminal()).size(), 1u);
+}
+
+TEST(Findings, CallsThatGrowFromOnePlaceAreToldApartFromTheOthers) {
+  profile::Story story;
+  story.thread("main", "main +100 remember +700 ) remember +10 ) )");
+  CallTree tree = tree_of(story);
+  tree.definitions.properties[kGrowingCalls] =
+      growing_calls_text({{1, 60, 9'000'000, 1, region_entry(tree.definitions.regions[1])}});
+  EXPECT_EQ(findings_in(tree)[0].text,
+            "calls of remember grow from 60.0 ns to 9.00 ms each in 1 of 2 calls: 710 ms in all");
 }
 
 TEST(Findings, AreRankedTheDearestFirst) {

@@ -313,6 +313,17 @@ TEST_F(SourceTest, WhatAKillLeftOpenIsClosedWhenTheProcessWasLastSeen) {
   EXPECT_TRUE(source.definitions().properties.contains("timeloom::ending"));
 }
 
+TEST_F(SourceTest, TheCpuTimeOfAProcessThatWasKilledAtItsEndCountsOnce) {
+  spool::Writer& writer = spool("p");
+  writer.note(CpuTimes{30, 10});
+  writer.define_property(kCpuTimes, to_text(CpuTimes{40, 10}));
+  const spool::Snapshot left = spool::Snapshot::of(run() / "spool" / "p");
+  writer.close();
+  left.write_to(run() / "spool" / "p");
+  EXPECT_EQ(spool::Reader::open(run() / "spool" / "p")->definitions().cpu.process, 30u);
+  EXPECT_EQ(source().definitions().properties.at(kCpuTimes), "40 10");
+}
+
 TEST_F(SourceTest, LostEventsAreSaid) {
   spool::Writer& writer = spool("p");
   writer.count_lost(12);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/text/joined.hpp"
+#include "core/text/shell_word.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/report/answer_text.hpp"
@@ -60,7 +61,12 @@ bool wants_answer(const ReportOptions& options) {
 Findings findings_of(const ReportOptions& options, const profile::CallTree& tree,
                      const Answer& answer, const Terminal& terminal) {
   if (of_a_part(options) || !options.threads.empty() || !options.groups.empty()) return {};
-  return find(tree, answer, {}, facts_of(tree.definitions).wall_seconds, terminal);
+  Findings found = find(tree, answer, {}, facts_of(tree.definitions).wall_seconds, terminal);
+  // Without its name, the command would show the newest run.
+  if (options.run) {
+    for (Finding& one : found) one.command += " " + shell_word(*options.run);
+  }
+  return found;
 }
 
 int print_answer(const ReportOptions& options, const profile::CallTree& tree,

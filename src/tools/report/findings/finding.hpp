@@ -57,7 +57,8 @@ void find_growing_memory(const FoundIn& run, Findings& findings);
 void find_scattered_memory(const FoundIn& run, Findings& findings);
 
 // The one with the most time at stake first. Left out are findings with 1 % of the wall time at
-// stake or less, but for those without a time.
+// stake or less (or, if that is less, 5 % of the work, at least 0.1 s), but for those without a
+// time.
 Findings find(const profile::CallTree& tree, const Answer& answer,
               const profile::LocationFilter& filter, double wall, const Terminal& terminal);
 

@@ -8,7 +8,11 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr double kLeastAtStake = 0.01;  // of the wall time
+// At stake: 1 % of the wall time. Where the run mostly waited, such as for processors of a busy
+// machine, less.
+constexpr double kLeastOfWall = 0.01;
+constexpr double kLeastOfWork = 0.05;
+constexpr double kLeastSeconds = 0.1;
 
 constexpr std::array kRules = {
     find_deadlocks,       find_imbalance,   find_serial_end,      find_repeated_imports,
@@ -30,9 +34,10 @@ Findings find(const profile::CallTree& tree, const Answer& answer,
   for (const auto rule : kRules) rule(run, findings);
   std::ranges::stable_sort(
       findings, [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });
-  std::erase_if(findings, [&](const Finding& one) {
-    return one.seconds > 0 && one.seconds <= kLeastAtStake * wall;
-  });
+  const double least = std::min(kLeastOfWall * wall,
+                                std::max(kLeastOfWork * answer.times().all_working, kLeastSeconds));
+  std::erase_if(findings,
+                [&](const Finding& one) { return one.seconds > 0 && one.seconds <= least; });
   return findings;
 }
 

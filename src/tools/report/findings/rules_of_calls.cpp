@@ -49,15 +49,21 @@ void find_growing_calls(const FoundIn& run, Findings& findings) {
     const double late = static_cast<double>(one.late) * 1e-9;
     const std::string callers = one.callers > 1 ? formatted(" from {} functions", one.callers) : "";
     const std::string name = function_name(run, row->region);
+    const auto visits = static_cast<std::uint64_t>(row->visits);
+    const std::string all = duration(row->total, run.terminal, " ");
+    // Calls from other places do not grow; their times are known together only.
+    const std::string times =
+        one.visits < visits
+            ? formatted(" in {} of {} calls: {} in all", count(one.visits), count(visits), all)
+            : formatted(": {} in {} calls", all, count(visits));
     findings.push_back(
         {"growing-calls",
-         formatted("calls of {}{} grow from {} to {} each: {} in {} calls", name, callers,
-                   duration(early, run.terminal, " "), duration(late, run.terminal, " "),
-                   duration(row->total, run.terminal, " "),
-                   count(static_cast<std::uint64_t>(row->visits))),
+         formatted("calls of {}{} grow from {} to {} each{}", name, callers,
+                   duration(early, run.terminal, " "), duration(late, run.terminal, " "), times),
          "report --function " + shell_word(name),
          row->total,
          {{"visits", static_cast<double>(row->visits)},
+          {"growing_visits", static_cast<double>(std::min(one.visits, visits))},
           {"early_s", early},
           {"late_s", late},
           {"callers", static_cast<double>(one.callers)},

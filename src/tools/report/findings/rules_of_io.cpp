@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kManyTransfers = 1000;
 constexpr std::uint64_t kSmallTransfer = 512;  // bytes on average: a buffer has 8 KiB and more
-constexpr double kMuchTransferring = 0.15;     // of the wall time
+constexpr double kMuchTransferring = 0.15;     // of the wall time, or of the work if that is less
 constexpr double kLeastTransferring = 0.05;    // seconds
 
 struct Transfers {
@@ -56,10 +56,11 @@ TransfersBy transfers_on(const FoundIn& run, const WorkerTimes& thread) {
 }  // namespace
 
 void find_small_transfers(const FoundIn& run, Findings& findings) {
+  const double much = kMuchTransferring * std::min(run.wall, run.answer.times().all_working);
   for (const WorkerTimes& thread : run.locations) {
     for (const auto& [key, one] : transfers_on(run, thread)) {
       if (one.calls < kManyTransfers || one.bytes / one.calls >= kSmallTransfer) continue;
-      if (one.time < kMuchTransferring * run.wall || one.time < kLeastTransferring) continue;
+      if (one.time < much || one.time < kLeastTransferring) continue;
       findings.push_back(
           {"small-transfers",
            formatted("{} {} of {} on average in {} take {}: use a buffer", count(one.calls),
