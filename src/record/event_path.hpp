@@ -37,6 +37,9 @@ class alignas(64) EventPath {
     return true;
   }
 
+  // The stack pointer of the function of compiled code that was entered last.
+  void set_frame(const void* frame) noexcept { top_->frame = frame; }
+
   // Records the leave of the innermost open region at `now`; false, and nothing is recorded,
   // when its token is not `token`.
   bool leave_last(Token token, std::uint64_t now = os::now()) noexcept {

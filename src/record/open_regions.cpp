@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "os/own_stack.hpp"
 #include "record/measurement.hpp"
 #include "record/thread_recorder.hpp"
 
@@ -102,6 +103,43 @@ bool ThreadRecorder::leave_own(Token token) noexcept {
   return false;
 }
 
+std::span<const std::byte> ThreadRecorder::stack_memory() noexcept {
+  if (stack_memory_.empty()) {
+    const KeepOff of_allocation;
+    stack_memory_ = os::own_stack();
+  }
+  return stack_memory_;
+}
+
+// Of the functions of compiled code at the top, whose frames all lie above `low` and below `high`,
+// the outermost one. nullptr: the innermost one lies elsewhere, or it is not known where. A
+// function of Python may have been called by any other.
+OpenRegion* ThreadRecorder::outermost_between(const void* low, const void* high) const noexcept {
+  OpenRegion* outermost = nullptr;
+  for (OpenRegion* one = top_; one > stack_->base && !is_function(one->token); --one) {
+    if (!is_of_compiled_code(one->token)) continue;  // a region that one of them has entered
+    if (one->frame <= low || one->frame >= high) break;
+    outermost = one;
+  }
+  return outermost;
+}
+
+void ThreadRecorder::close_below(const void* frame, bool record) noexcept {
+  const std::span<const std::byte> memory = stack_memory();
+  const void* const end = memory.data() + memory.size();
+  if (frame <= memory.data() || frame > end) return;
+  OpenRegion* const outermost = outermost_between(memory.data(), frame);
+  if (outermost == nullptr) return;
+  record ? close_requested(outermost) : end_unrecorded(outermost);
+}
+
+// The same while recording is off.
+void ThreadRecorder::end_unrecorded(OpenRegion* entry) noexcept {
+  OpenRegion* const end = std::remove_if(entry, top_ + 1, is_unrecorded);
+  for (OpenRegion* one = entry; one != end; ++one) one->token = kEndedUnseen;
+  top_ = end - 1;
+}
+
 void ThreadRecorder::close_from(std::size_t index) noexcept { pop_to(stack_->base + 1 + index); }
 
 // Where the time is not noted yet, the thread has passed the barrier all the same: it ends, or the
@@ -133,6 +171,7 @@ void ThreadRecorder::enter_again(std::span<const OpenRegion> regions) noexcept {
       define(RegionId{payload_of(open.enter)});  // a forked child has a measurement of its own
       enter(open.token, open.enter);
     }
+    set_frame_of(bare_token(open.token), open.frame);
   }
 }
 

@@ -27,6 +27,9 @@ constexpr Token code_token(EventWord enter) noexcept { return user_token(enter) 
 struct OpenRegion {
   Token token;
   EventWord enter;  // its enter word, without a time
+  // Of compiled code: the stack pointer of the function that was entered; nullptr: not known. Other
+  // entries may have any value here.
+  const void* frame = nullptr;
 };
 
 // Bit 0 of a token marks a region that was entered without being recorded, because
@@ -38,6 +41,9 @@ inline constexpr EventWord kHidesCalls = ~EventWord{0};
 inline constexpr Token kEndedUnseen = 4;
 
 constexpr bool is_user_region(Token token) noexcept { return (token & 2) != 0; }
+constexpr bool is_of_compiled_code(Token token) noexcept {
+  return is_user_region(token) && (token & kOfCompiledCode) != 0;
+}
 constexpr bool is_function(Token token) noexcept {
   return !is_user_region(token) && (token & ~kUnrecorded) != kEndedUnseen;
 }

@@ -321,7 +321,8 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now)
   if (profile_ != nullptr && top_ < stack_end_) {  // every call in profile mode
     if (now - base_ > horizon_) [[unlikely]]
       aggregate_waiting(now);
-    *++top_ = {token, enter};
+    ++top_;
+    top_->token = token, top_->enter = enter;
     return profile_->enter(payload_of(enter), now);
   }
   if (!attached()) {

@@ -62,6 +62,20 @@ class ThreadRecorder : public EventPath {
   // function has left it: regions open further out belong to other functions.
   bool leave_own(Token token) noexcept;
 
+  // The calling thread goes on in a function whose stack pointer is `frame`, without events for the
+  // ends of the functions that it has left: closes functions of compiled code whose frames lie
+  // below it, with the regions that they have entered, down to the first one that may still run.
+  // Nothing outside of the thread's own stack is compared. `record`: whether recording is on.
+  void close_below(const void* frame, bool record) noexcept;
+  // False: it would close nothing.
+  bool may_close_below(const void* frame) const noexcept {
+    return outermost_between(nullptr, frame) != nullptr;
+  }
+  // set_frame(), if the region is the innermost one.
+  void set_frame_of(Token token, const void* frame) noexcept {
+    if (bare_token(top_->token) == token) set_frame(frame);
+  }
+
   // Requests a call of the leave callback when the innermost open region is left.
   void request_leave_callback() noexcept;
 
@@ -198,6 +212,9 @@ class ThreadRecorder : public EventPath {
   void aggregate_waiting(std::uint64_t now) noexcept;
   void put_waiting(std::uint64_t waited, std::uint64_t now) noexcept;
   void remember_time(std::uint64_t now) noexcept { other_end_ = cursor_, other_time_ = now; }
+  OpenRegion* outermost_between(const void* low, const void* high) const noexcept;
+  std::span<const std::byte> stack_memory() noexcept;
+  void end_unrecorded(OpenRegion* entry) noexcept;
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
   void close(OpenRegion* entry) noexcept;
@@ -231,6 +248,7 @@ class ThreadRecorder : public EventPath {
   bool hides_all_ = false;
   bool vforked_ = false;
   std::span<const std::byte> signal_stack_;
+  std::span<const std::byte> stack_memory_;  // of its thread; empty: not asked for yet
   std::atomic<bool> in_native_call_ = false;
 };
 

@@ -30,6 +30,9 @@ class Next {
   // `instead` is called on systems that are older than the function.
   constexpr Next(const char* name, Function* instead) noexcept : name_(name), instead_(instead) {}
 
+  // Finds the function before its first call: for one that a handler of a signal may call.
+  void find_now() noexcept { find(); }
+
   template <typename... Arguments>
   auto operator()(Arguments... arguments) {
     Function* const known = function_.load(std::memory_order_relaxed);

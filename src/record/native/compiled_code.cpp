@@ -79,12 +79,16 @@ bool is_region_word(EventWord word) noexcept {
   return word != kUnknownCode && word != kLeftOutCode;
 }
 
-// What an event needs beside its record may wait for the mutex.
+// What an event needs beside its record may wait for the mutex. Ends the call of the recorder.
 [[gnu::noinline, gnu::cold]] void enter_rarely(ThreadRecorder& recorder, EventWord word,
-                                               std::uint64_t now) noexcept {
+                                               const void* frame) noexcept {
   const int error_number = errno;
-  if (!state().mutex.is_mine()) recorder.enter(code_token(word), word, now);
+  if (!state().mutex.is_mine()) {
+    recorder.enter(code_token(word), word);
+    recorder.set_frame_of(code_token(word), frame);
+  }
   errno = error_number;
+  recorder.end_native_call();
 }
 
 [[gnu::noinline, gnu::cold]] void leave_rarely(ThreadRecorder& recorder, EventWord word,
@@ -96,7 +100,7 @@ bool is_region_word(EventWord word) noexcept {
 }
 
 // The first event of a function or of a thread, and all without a measurement.
-[[gnu::noinline, gnu::cold]] void enter_slowly(const void* function) noexcept {
+[[gnu::noinline, gnu::cold]] void enter_slowly(const void* function, const void* frame) noexcept {
   if (!active() || !may_record(__builtin_frame_address(0))) return;
   const int error_number = errno;
   if (const EventWord word = word_of_function(function); is_region_word(word)) {
@@ -104,6 +108,7 @@ bool is_region_word(EventWord word) noexcept {
     if (call.recorder() != nullptr) {
       recording() ? call.recorder()->enter(code_token(word), word)
                   : call.recorder()->enter_unrecorded(code_token(word));
+      call.recorder()->set_frame_of(code_token(word), frame);
     }
   }
   errno = error_number;
@@ -134,14 +139,17 @@ inline bool begin_event(ThreadRecorder& recorder, EventWord word, const void* fr
   return false;
 }
 
-// These two are apart so that functions that are left out need no stack frame.
-[[gnu::noinline]] void record_enter(const void* function, EventWord word) noexcept {
+// These two are apart so that functions that are left out need no stack frame. Rare cases are calls
+// at the end, before which nothing need be kept: the other path needs no stack frame either.
+[[gnu::noinline]] void record_enter(const void* function, const void* frame,
+                                    EventWord word) noexcept {
   ThreadRecorder& recorder = *t_recorder;
-  if (!begin_event(recorder, word, __builtin_frame_address(0))) [[unlikely]]
-    return enter_slowly(function);
-  const std::uint64_t now = os::now();
-  if (!recorder.enter_at_once(code_token(word), word, now)) [[unlikely]]
-    enter_rarely(recorder, word, now);
+  if (!begin_event(recorder, word, frame)) [[unlikely]]
+    return enter_slowly(function, frame);
+  const bool counter = os::detail::g_counter_used.load(std::memory_order_relaxed);
+  if (!counter || !recorder.enter_at_once(code_token(word), word, os::counter())) [[unlikely]]
+    return enter_rarely(recorder, word, frame);
+  recorder.set_frame(frame);
   recorder.end_native_call();
 }
 
@@ -157,12 +165,12 @@ inline bool begin_event(ThreadRecorder& recorder, EventWord word, const void* fr
 
 }  // namespace
 
-void enter_function(const void* function) noexcept {
+void enter_function(const void* function, const void* frame) noexcept {
   const std::atomic<EventWord>* const known = g_code.word_at_once(function);
   if (known == nullptr) [[unlikely]]
-    return record_enter(function, kUnknownCode);
+    return record_enter(function, frame, kUnknownCode);
   const EventWord word = known->load(std::memory_order_relaxed);
-  if (word != kLeftOutCode) record_enter(function, word);
+  if (word != kLeftOutCode) record_enter(function, frame, word);
 }
 
 void leave_function(const void* function) noexcept {
@@ -171,6 +179,18 @@ void leave_function(const void* function) noexcept {
     return record_leave(function, kUnknownCode);
   const EventWord word = known->load(std::memory_order_relaxed);
   if (word != kLeftOutCode) record_leave(function, word);
+}
+
+void end_functions_below(const void* frame) noexcept {
+  const ThreadRecorder& present = *t_recorder;
+  if (!active() || !present.attached() || !present.may_close_below(frame)) return;
+  if (!may_record(__builtin_frame_address(0))) return;
+  const int error_number = errno;
+  {
+    const NativeCall call;
+    if (call.recorder() != nullptr) call.recorder()->close_below(frame, recording());
+  }
+  errno = error_number;
 }
 
 void leave_out_functions(LeavesOut function) noexcept { g_leaves_out = function; }
@@ -194,5 +214,7 @@ void forget_unloaded_code() noexcept {
 
 }  // namespace timeloom::record
 
-void __cyg_profile_func_enter(void* function, void*) { timeloom::record::enter_function(function); }
+void __cyg_profile_func_enter(void* function, void*) {
+  timeloom::record::enter_function(function, __builtin_dwarf_cfa());
+}
 void __cyg_profile_func_exit(void* function, void*) { timeloom::record::leave_function(function); }

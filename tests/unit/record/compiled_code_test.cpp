@@ -21,7 +21,7 @@ const void* const kG = at(0x1020);
 const void* const kH = at(0x1031);  // not aligned, as code that is optimised for size
 
 void enter_and_leave(const void* function) {
-  enter_function(function);
+  enter_function(function, nullptr);
   leave_function(function);
 }
 
@@ -59,7 +59,7 @@ TEST_F(CompiledCodeTest, FunctionsAreRegionsInEveryMeasurement) {
     begin();
     errno = EDOM;
     for (int call = 0; call < 2; ++call) {
-      enter_function(kF);
+      enter_function(kF, nullptr);
       enter_and_leave(kG);
       leave_function(kF);
     }
@@ -76,9 +76,9 @@ TEST_F(CompiledCodeTest, FunctionsAreRegionsInEveryMeasurement) {
 
 TEST_F(CompiledCodeTest, ALeaveFurtherOutClosesWhatIsOpenInside) {
   begin();
-  enter_function(kF);
-  enter_function(kG);
-  enter_function(kH);  // longjmp() to the first
+  enter_function(kF, nullptr);
+  enter_function(kG, nullptr);
+  enter_function(kH, nullptr);  // longjmp() to the first
   leave_function(kF);
   leave_function(kG);  // is not open
   leave_function(at(0x1040));
@@ -93,7 +93,7 @@ TEST_F(CompiledCodeTest, WhatIsLeftOutIsAskedForOnce) {
   leave_out_functions([](const void* function) noexcept { return ++asked, function == kG; });
   begin();
   for (int i = 0; i < 3; ++i) {
-    enter_function(kG);
+    enter_function(kG, nullptr);
     enter_and_leave(kF);
     leave_function(kG);
   }
@@ -141,7 +141,7 @@ TEST_F(CompiledCodeTest, CodeThatTheRecorderCallsIsNotRecorded) {
 
 TEST_F(CompiledCodeTest, AFullSegmentUnderTheMutexLosesTheCallsThere) {
   begin(small());
-  enter_function(kF);
+  enter_function(kF, nullptr);
   const auto fill = [] {
     for (int i = 0; i < 2000; ++i) enter_and_leave(kF);
   };
@@ -155,10 +155,10 @@ TEST_F(CompiledCodeTest, AFullSegmentUnderTheMutexLosesTheCallsThere) {
 
 TEST_F(CompiledCodeTest, RecordingIsSwitchedAndThreadsHaveStreamsOfTheirOwn) {
   begin();
-  enter_function(kF);
+  enter_function(kF, nullptr);
   set_recording(false);
   enter_and_leave(kG);
-  enter_function(kH);
+  enter_function(kH, nullptr);
   set_recording(true);
   leave_function(kH);
   enter_and_leave(kG);
