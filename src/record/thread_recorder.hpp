@@ -164,6 +164,9 @@ class ThreadRecorder : public EventPath {
   }
   // The same, of the calling thread's own recorder.
   bool is_recording() const noexcept { return in_native_call_.load(std::memory_order_relaxed); }
+  // An event of the thread could not be recorded. REQUIRES: attached(). Also in a handler of a
+  // signal.
+  void count_lost_event() noexcept { writer_->count_lost(1); }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
   // The part of these that are records of samples.

@@ -99,9 +99,22 @@ bool is_region_word(EventWord word) noexcept {
   errno = error_number;
 }
 
+// An event that may_record() refuses is lost if it is in the handler of a signal. In a profile, the
+// recorder itself may call allocation functions of the program, which must not count.
+void count_lost_event(EventWord word, const void* frame) noexcept {
+  ThreadRecorder& present = *t_recorder;
+  const bool wanted = is_region_word(word) || (word == kUnknownCode && g_leaves_out == nullptr);
+  if (!wanted || !recording() || !present.attached() || present.vforked()) return;
+  const bool in_handler = present.on_signal_stack(frame) || !present.aggregates();
+  if (in_handler && is_interrupted(present, frame)) present.count_lost_event();
+}
+
 // The first event of a function or of a thread, and all without a measurement.
-[[gnu::noinline, gnu::cold]] void enter_slowly(const void* function, const void* frame) noexcept {
-  if (!active() || !may_record(__builtin_frame_address(0))) return;
+[[gnu::noinline, gnu::cold]] void enter_slowly(const void* function, const void* frame,
+                                               EventWord known) noexcept {
+  if (!active()) return;
+  const void* const own_frame = __builtin_frame_address(0);
+  if (!may_record(own_frame)) return count_lost_event(known, own_frame);
   const int error_number = errno;
   if (const EventWord word = word_of_function(function); is_region_word(word)) {
     const NativeCall call;
@@ -115,8 +128,11 @@ bool is_region_word(EventWord word) noexcept {
 }
 
 // Nothing is open of a function that has never been entered.
-[[gnu::noinline, gnu::cold]] void leave_slowly(const void* function) noexcept {
-  if (!active() || !g_code.has(function) || !may_record(__builtin_frame_address(0))) return;
+[[gnu::noinline, gnu::cold]] void leave_slowly(const void* function, EventWord known) noexcept {
+  if (!active()) return;
+  const void* const own_frame = __builtin_frame_address(0);
+  if (!may_record(own_frame)) return count_lost_event(known, own_frame);
+  if (!g_code.has(function)) return;
   const int error_number = errno;
   if (const EventWord word = word_of_function(function); is_region_word(word)) {
     const NativeCall call;
@@ -145,7 +161,7 @@ inline bool begin_event(ThreadRecorder& recorder, EventWord word, const void* fr
                                     EventWord word) noexcept {
   ThreadRecorder& recorder = *t_recorder;
   if (!begin_event(recorder, word, frame)) [[unlikely]]
-    return enter_slowly(function, frame);
+    return enter_slowly(function, frame, word);
   const bool counter = os::detail::g_counter_used.load(std::memory_order_relaxed);
   if (!counter || !recorder.enter_at_once(code_token(word), word, os::counter())) [[unlikely]]
     return enter_rarely(recorder, word, frame);
@@ -156,7 +172,7 @@ inline bool begin_event(ThreadRecorder& recorder, EventWord word, const void* fr
 [[gnu::noinline]] void record_leave(const void* function, EventWord word) noexcept {
   ThreadRecorder& recorder = *t_recorder;
   if (!begin_event(recorder, word, __builtin_frame_address(0))) [[unlikely]]
-    return leave_slowly(function);
+    return leave_slowly(function, word);
   const std::uint64_t now = os::now();
   if (!recorder.leave_at_once(code_token(word), now)) [[unlikely]]
     leave_rarely(recorder, word, now);

@@ -196,6 +196,37 @@ def test_a_sanitizer_finds_its_errors(build, timeloom_program, tmp_path):
     assert done.returncode == plain.returncode
 
 
+HANDLER = """
+#include <signal.h>
+#include <stdlib.h>
+#define PLAIN __attribute__((no_instrument_function))
+static volatile int g_calls;
+__attribute__((noinline)) void inner(void) { ++g_calls; }
+void handler(int number) { (void)number; inner(); }
+void outer(void) { for (int i = 0; i < 5; ++i) raise(SIGUSR1); }
+PLAIN int main(void) {
+  stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+  sigaltstack(&stack, NULL);
+  sigaction(SIGUSR1, &action, NULL);
+  inner();
+  outer();
+  return g_calls - 6;
+}
+"""
+
+
+@pytest.mark.parametrize("options, lost", [((), 20), (("--profile",), 20), (("--exclude", "inner"), 0)])
+def test_calls_on_a_signal_stack_are_counted_as_lost(build, timeloom_program, tmp_path, options, lost):
+    (tmp_path / "handler.c").write_text(HANDLER)
+    program = build(tmp_path / "handler.c", name="handler")
+    command = [timeloom_program, "run", "-o", "run", *NOT_LINKED, *options, "--program", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment({}))
+    assert done.returncode == 0
+    (spool,) = spools_of(tmp_path / "run")
+    assert spool.lost == lost
+
+
 def test_without_the_option_only_linked_code_is_recorded(build, record):
     said = "timeloom: nothing was recorded: the program has not loaded libtimeloom [TL021]\n"
     record(build("compiled.c"), "calls", said=said)
