@@ -98,6 +98,10 @@ WaitingCause cause_in(const Region& region, WaitingCause seen,
                       const std::optional<WaitingCause>& by_name) {
   if (seen == WaitingCause::kProcessor || seen == WaitingCause::kGil) return seen;
   if (region.paradigm == Paradigm::kMpi) return WaitingCause::kMessage;
+  if (region.paradigm == Paradigm::kOpenMp && region.role == RegionRole::kCritical)
+    return WaitingCause::kLock;
+  if (region.paradigm == Paradigm::kOpenMp && region.role == RegionRole::kOrdered)
+    return WaitingCause::kThread;
   if (!by_name) return seen;
   // A join waits at a lock that the other thread releases.
   if (*by_name == WaitingCause::kThread && seen == WaitingCause::kLock) return *by_name;

@@ -24,6 +24,17 @@ void start_block(Construct kind, Gomp which, const void* caller, Arguments... ar
   push_open({block.runtime(), block.enter(kind), kind});
   block.real<Signature>(which)(arguments...);
 }
+// The same with a region of the block itself, which begins when the wait has ended. The leave of
+// the outer region closes it.
+template <typename Signature, typename... Arguments>
+void start_block_after_wait(Construct kind, Construct inside, Gomp which, const void* caller,
+                            Arguments... arguments) {
+  GompCall block(caller);
+  const EventWord outer = block.enter(kind);
+  push_open({block.runtime(), outer, kind});
+  block.real<Signature>(which)(arguments...);
+  if (outer != 0) block.enter(inside);
+}
 template <typename Signature, typename... Arguments>
 void end_block(Construct kind, Gomp which, const void* caller, Arguments... arguments) {
   const OpenConstruct open = pop_open(kind);
@@ -52,13 +63,15 @@ TIMELOOM_WRAPPER(void, GOMP_taskwait_depend, void** depend) {
 }
 
 TIMELOOM_WRAPPER(void, GOMP_critical_start) {
-  start_block<void()>(Construct::kCritical, Gomp::k_critical_start, CALLER);
+  start_block_after_wait<void()>(Construct::kCritical, Construct::kCriticalBlock,
+                                 Gomp::k_critical_start, CALLER);
 }
 TIMELOOM_WRAPPER(void, GOMP_critical_end) {
   end_block<void()>(Construct::kCritical, Gomp::k_critical_end, CALLER);
 }
 TIMELOOM_WRAPPER(void, GOMP_critical_name_start, void** lock) {
-  start_block<void(void**)>(Construct::kCritical, Gomp::k_critical_name_start, CALLER, lock);
+  start_block_after_wait<void(void**)>(Construct::kCritical, Construct::kCriticalBlock,
+                                       Gomp::k_critical_name_start, CALLER, lock);
 }
 TIMELOOM_WRAPPER(void, GOMP_critical_name_end, void** lock) {
   end_block<void(void**)>(Construct::kCritical, Gomp::k_critical_name_end, CALLER, lock);
@@ -70,7 +83,8 @@ TIMELOOM_WRAPPER(void, GOMP_atomic_end) {
   end_block<void()>(Construct::kAtomic, Gomp::k_atomic_end, CALLER);
 }
 TIMELOOM_WRAPPER(void, GOMP_ordered_start) {
-  start_block<void()>(Construct::kOrdered, Gomp::k_ordered_start, CALLER);
+  start_block_after_wait<void()>(Construct::kOrdered, Construct::kOrderedBlock,
+                                 Gomp::k_ordered_start, CALLER);
 }
 TIMELOOM_WRAPPER(void, GOMP_ordered_end) {
   end_block<void()>(Construct::kOrdered, Gomp::k_ordered_end, CALLER);

@@ -281,9 +281,16 @@ void on_mutex_acquire(Mutex mutex, unsigned, unsigned, std::uint64_t, const void
   if (construct && !is_test(mutex)) begin_construct(Open::kMutex, *construct, code);
 }
 
+// The region of the block itself begins when the wait has ended; it ends with the region around it.
+void begin_block(Mutex mutex, const void* code) noexcept {
+  if (mutex == Mutex::kCritical) begin_construct(Open::kMutex, Construct::kCriticalBlock, code);
+  if (mutex == Mutex::kOrdered) begin_construct(Open::kMutex, Construct::kOrderedBlock, code);
+}
+
 void on_mutex_acquired(Mutex mutex, std::uint64_t, const void* code) noexcept {
   const auto construct = construct_of(mutex);
   if (!construct) return;
+  begin_block(mutex, code);
   if (is_test(mutex)) construct_event(Open::kMutex, *construct, Endpoint::kBeginEnd, code);
   if (is_lock(mutex)) end_construct(Open::kMutex, *construct);
 }

@@ -45,14 +45,6 @@ constexpr std::array<std::string_view, 4> kBeginnings = {"select.", "MPI_Wait", 
 constexpr std::array<std::string_view, 3> kSelectors = {
     "Selector.select", "_PollLikeSelector.select", "selectors._fallback_select"};
 
-// Threads of OpenMP wait for each other there. They may spin meanwhile, which a CPU clock takes for
-// work.
-bool waits_for_threads(const Region& region) {
-  return region.paradigm == Paradigm::kOpenMp &&
-         (region.role == RegionRole::kImplicitBarrier || region.role == RegionRole::kBarrier ||
-          region.role == RegionRole::kTaskWait);
-}
-
 // The metric of a run that has it; undefined otherwise.
 MetricId waiting_metric(const Definitions& definitions) {
   for (std::uint32_t i = 0; i < definitions.metrics.size(); ++i) {
@@ -92,9 +84,8 @@ bool waits_by_name(const std::string& name) {
          std::ranges::any_of(kSelectors, ends);
 }
 
-bool is_waiting(const Region& region, bool measured) {
-  return is_suspension(region) || waits_for_threads(region) ||
-         (!measured && waits_by_name(region.name));
+bool is_waiting(const Region& region, bool measured, const OpenMpWaits& openmp) {
+  return is_suspension(region) || openmp.waits(region) || (!measured && waits_by_name(region.name));
 }
 
 WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter,
@@ -108,9 +99,10 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
   const MetricId metric = waiting_metric(tree.definitions);
   times.measured = metric.defined();
   if (times.measured) add_measured(tree, filter, metric, times);
+  const OpenMpWaits openmp(tree.definitions.regions);
   std::vector<bool> waits;
   for (const Region& region : tree.definitions.regions) {
-    waits.push_back(is_waiting(region, times.measured));
+    waits.push_back(is_waiting(region, times.measured, openmp));
   }
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const RegionId region = tree.nodes[i].region;

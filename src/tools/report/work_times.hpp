@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/measuring_cost.hpp"
+#include "core/teams/openmp_waits.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/report/report_causes.hpp"
 
@@ -42,7 +43,8 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
 
 // Whether all time of the region counts as waiting, whatever a CPU clock shows. `measured`: the run
 // has measured waiting, so names do not matter.
-bool is_waiting(const Region& region, bool measured);
+// Threads of OpenMP may spin while they wait, which a CPU clock takes for work.
+bool is_waiting(const Region& region, bool measured, const OpenMpWaits& openmp);
 
 // Whether functions of this name wait for something else: a lock, a thread, data, time.
 bool waits_by_name(const std::string& name);

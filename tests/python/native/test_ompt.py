@@ -73,6 +73,7 @@ def assert_counts(spool, own):
     assert met["task create"] == met["!$omp create task"] == met["!$omp task"] == met["task complete"] == own["task"]
     for region in ("critical", "single", "taskwait", "for", "taskgroup"):
         assert met[f"!$omp {region}"] == own[region]
+    assert met["!$omp critical sblock"] == own["critical"]
     assert met["omp_set_lock"] == own["lock"]
 
 

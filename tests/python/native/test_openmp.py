@@ -108,8 +108,8 @@ def test_blocks(record, openmp, tmp_path):
     assert (blocks, named, ordered, single, copied, sections) == (12, 12, 6, 1, 21, 2)
     (spool,) = spools_of(tmp_path / "run")
     counts = visits(spool)
-    assert counts["!$omp critical"] == blocks + named
-    assert counts["!$omp ordered"] == ordered
+    assert counts["!$omp critical"] == counts["!$omp critical sblock"] == blocks + named
+    assert counts["!$omp ordered"] == counts["!$omp ordered sblock"] == ordered
     assert counts["!$omp single"] == 2  # threads that run a block, of two constructs
     assert counts["!$omp sections"] == 3 and counts["!$omp for"] == 3
 

@@ -160,6 +160,45 @@ def test_a_team_is_as_large_as_it_was_whatever_threads_it_had(record, tmp_path, 
     assert task["waiting_s"] > 0.25 and task["imbalance"] > 1.4
 
 
+# The second thread comes to the block while the first one holds it, for at least 0.4 seconds.
+CRITICAL = r"""
+#include <omp.h>
+#include <unistd.h>
+static volatile int g_inside, g_coming;
+int main(void) {
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 1) {
+      while (!g_inside) usleep(1000);
+      g_coming = 1;
+    }
+#pragma omp critical
+    if (omp_get_thread_num() == 0) {
+      g_inside = 1;
+      while (!g_coming) usleep(1000);
+      usleep(500000);
+    }
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--profile",)], ids=["trace", "profile"])
+def test_the_wait_for_a_critical_block_is_waiting_for_a_lock(record, tmp_path, timeloom, options):
+    (tmp_path / "critical.c").write_text(CRITICAL)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "critical.c", "-o", "critical"], cwd=tmp_path, check=True)
+    record(tmp_path / "critical", options=("--quiet", "--thread", "omp", *options))
+    (region,) = json.loads(timeloom("report", "--omp", "--json", tmp_path / "run").stdout)["regions"]
+    assert region["waiting_s"] > 0.4
+    report = json.loads(timeloom("report", "--json", tmp_path / "run").stdout)
+    rows = [row for row in report["flat"]["rows"] if "critical" in row["name"]]
+    waiting = {row["name"]: (row["visits"], row["waiting_s"]) for row in rows}
+    visits, seconds = waiting["!$omp critical main"]
+    assert visits == 2 and seconds > 0.4 and waiting["!$omp critical sblock main"] == (2, 0)
+    assert report["waiting_causes_s"]["lock"] > 0.4
+
+
 def test_a_part_of_the_run_has_the_loops_of_that_part(measured, timeloom):
     run = measured()
     whole, _ = loops_of(timeloom, run)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/teams/openmp_properties.hpp"
+#include "core/teams/openmp_waits.hpp"
 #include "core/teams/teams.hpp"
 #include "exchange/names.hpp"
 #include "tools/report/openmp/report_openmp.hpp"
@@ -19,12 +20,6 @@ using profile::CallTree;
 using profile::Cell;
 using profile::Node;
 using profile::NodeId;
-
-bool is_wait(const Region& region) {
-  return region.paradigm == Paradigm::kOpenMp &&
-         (region.role == RegionRole::kImplicitBarrier || region.role == RegionRole::kBarrier ||
-          region.role == RegionRole::kTaskWait);
-}
 
 // The threads of one process in one call path of a parallel region. A runtime may replace threads
 // between two teams, and several threads may fork a team each: then more threads have run the
@@ -84,7 +79,10 @@ struct OfPath {
 class OpenMpSums {
  public:
   explicit OpenMpSums(const CallTree& tree)
-      : tree_(tree), parallel_(tree.nodes.size()), inside_(tree.nodes.size()) {
+      : tree_(tree),
+        waits_(tree.definitions.regions),
+        parallel_(tree.nodes.size()),
+        inside_(tree.nodes.size()) {
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
       const NodeId parent = tree.nodes[i].parent;
       const Region* region = region_of(tree.nodes[i]);
@@ -142,7 +140,7 @@ class OpenMpSums {
       const Region* region = region_of(tree_.nodes[at]);
       if (parallel_[at]) {
         if (cell.statistics.visits != 0) add_parallel(location, cell, by_node, life);
-      } else if (inside_[at].defined() && region != nullptr && is_wait(*region)) {
+      } else if (inside_[at].defined() && region != nullptr && waits_.waits(*region)) {
         add_barrier(location, inside_[at],
                     time(cell.statistics.inclusive - of_children[cell.node]));
       }
@@ -266,6 +264,7 @@ class OpenMpSums {
   }
 
   const CallTree& tree_;
+  const OpenMpWaits waits_;
   std::vector<bool> parallel_;  // of nodes: it is a parallel region
   std::vector<NodeId> inside_;  // the innermost parallel region around it; undefined: none
   std::map<std::pair<NodeId, LocationGroupId>, OfPath> sums_;

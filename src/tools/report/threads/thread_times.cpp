@@ -167,14 +167,15 @@ void ThreadTimes::begin(const Definitions& definitions) {
   all_ = Timeline(length_, kSteps);
   CodeOwner owner(definitions);
   (void)owner.adopt_program();
+  const OpenMpWaits openmp(definitions.regions);
   for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
     const Region& region = definitions.regions[i];
     Known known;
     known.project = owner.is_project(RegionId{i});
     known.use = is_suspension(region) || is_unmeasured(region) || is_task_run(region)
                     ? Use::kNothing
-                : is_waiting(region, measured_) ? Use::kWaiting
-                                                : Use::kWork;
+                : is_waiting(region, measured_, openmp) ? Use::kWaiting
+                                                        : Use::kWork;
     known.collects = is_collection(region);
     for (std::uint32_t cause = 0; cause < kWaitingCauses; ++cause) {
       known.causes[cause] = cause_in(region, WaitingCause{cause});
