@@ -46,6 +46,7 @@ Member begin_member(Team& team, unsigned index) noexcept {
   state.runtime = team.runtime;
   state.function = team.code;
   state.task = 0;
+  team.members.fetch_add(1, std::memory_order_relaxed);
   if (of_running_measurement(team)) {
     if (index != 0 && !record::thread_takes_part()) name_thread(*team.runtime);
     WrapperScope scope(team.code);
@@ -56,6 +57,8 @@ Member begin_member(Team& team, unsigned index) noexcept {
       if (index != 0) {
         scope.begin_below(team.path);
         scope.enter(team.parallel);
+      } else {
+        put_metric(scope, team.metrics.fork, clock_ns() - team.forked_ns);
       }
       if (team.inner != 0) scope.enter(team.inner);
     }
@@ -98,6 +101,7 @@ Runtime& runtime_of(const Fork& fork, const void* caller) noexcept {
 
 std::shared_ptr<Team> begin_team(Runtime& runtime, const Fork& fork) noexcept try {
   if (!record::wrapping() || runtime.unrecorded) return nullptr;
+  const TeamMetrics metrics = team_metrics();
   WrapperScope scope(code_of(fork.function));
   if (!scope.wanted()) return nullptr;
   auto team = std::make_shared<Team>();
@@ -108,6 +112,8 @@ std::shared_ptr<Team> begin_team(Runtime& runtime, const Fork& fork) noexcept tr
   team->number = record::next_creation_number();
   team->measurement = record::measurement_number();
   team->path = scope.call_path();
+  team->metrics = metrics;
+  team->forked_ns = clock_ns();
   if (!define_regions(*team)) return nullptr;
   scope.enter(team->parallel);
   scope.put(ExtendedKind::kTeamFork, {team->number, fork.threads});
@@ -122,6 +128,7 @@ void end_team(Team& team) noexcept {
   WrapperScope scope(record::kAgain);
   scope.leave(team.barrier);
   if (of_running_measurement(team)) {
+    put_metric(scope, team.metrics.size, team.members.load(std::memory_order_relaxed));
     scope.put(ExtendedKind::kTeamEnd, {team.number});
     scope.put(ExtendedKind::kTeamJoin, {team.number});
   }

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "preload/openmp/constructs.hpp"
+#include "preload/openmp/team_metrics.hpp"
 #include "record/thread_profile.hpp"
 
 namespace timeloom::openmp {
@@ -47,8 +48,11 @@ struct Team : std::enable_shared_from_this<Team> {
   EventWord parallel = 0, inner = 0, barrier = 0;
   std::uint64_t number = 0;
   std::uint32_t measurement = 0;
-  record::CallPath path;               // at which the team is forked, in a profile
-  std::atomic<std::uint64_t> end = 0;  // of the last barrier; 0: not yet
+  record::CallPath path;  // at which the team is forked, in a profile
+  TeamMetrics metrics;
+  std::uint64_t forked_ns = 0;             // see clock_ns()
+  std::atomic<std::uint32_t> members = 0;  // that have begun
+  std::atomic<std::uint64_t> end = 0;      // of the last barrier; 0: not yet
   // For GOMP_parallel_start: the team is held until GOMP_parallel_end; its first thread.
   std::shared_ptr<Team> held;
   Member first;

@@ -9,6 +9,7 @@
 #include "preload/openmp/ompt_constructs.hpp"
 #include "preload/openmp/ompt_runtimes.hpp"
 #include "preload/openmp/ompt_thread.hpp"
+#include "preload/openmp/team_metrics.hpp"
 #include "record/created_threads.hpp"
 #include "record/measurement.hpp"
 #include "record/native/wrapper_interface.hpp"
@@ -31,6 +32,8 @@ struct Team {
   const void* code;
   std::shared_ptr<std::atomic<std::uint64_t>> end;  // of the last barrier; 0: not yet
   record::CallPath path;                            // at which it is forked, in a profile
+  openmp::TeamMetrics metrics;
+  std::uint64_t forked_ns;  // see openmp::clock_ns()
 };
 struct Task {
   std::uint64_t number;
@@ -93,13 +96,16 @@ void on_thread_begin(Thread type, Data*) noexcept {
 void on_thread_end(Data*) noexcept { ThreadState::forget_this_thread(); }
 
 // nullptr: there is no memory.
-Team* make_team(WrappedFunction* region, const void* code, const WrapperScope& scope) noexcept try {
+Team* make_team(WrappedFunction* region, const void* code, const openmp::TeamMetrics& metrics,
+                const WrapperScope& scope) noexcept try {
   return new Team{record::next_creation_number(),
                   record::measurement_number(),
                   region,
                   code,
                   std::make_shared<std::atomic<std::uint64_t>>(0),
-                  scope.call_path()};
+                  scope.call_path(),
+                  metrics,
+                  openmp::clock_ns()};
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
@@ -112,8 +118,9 @@ void on_parallel_begin(Data*, const Frame*, Data* parallel, unsigned threads, in
   const void* const place = code_of_program(code);
   WrappedFunction* const region = region_at(Construct::kParallel, place);
   if (region == nullptr) return;
+  const openmp::TeamMetrics metrics = openmp::team_metrics();
   WrapperScope scope(nullptr);
-  Team* const team = scope.wanted() ? make_team(region, place, scope) : nullptr;
+  Team* const team = scope.wanted() ? make_team(region, place, metrics, scope) : nullptr;
   if (team == nullptr) return;
   scope.enter(*region);
   scope.put(ExtendedKind::kTeamFork, {team->number, threads});
@@ -139,14 +146,17 @@ void on_parallel_end(Data* parallel, Data*, int, const void*) noexcept {
 }
 
 // The thread that has made the team has entered its region already.
-void begin_member(ThreadState& state, const Team& team, unsigned index) noexcept {
+void begin_member(ThreadState& state, const Team& team, unsigned index, unsigned size) noexcept {
   const Entry* const top = state.top();
   const bool made_it = top != nullptr && top->kind == Open::kTeam && top->number == team.number;
   Entry entry{.kind = Open::kMember, .number = team.number, .code = team.code};
   WrapperScope scope(nullptr);
   if (scope.wanted() && team.measurement == record::measurement_number()) {
     scope.put(ExtendedKind::kTeamBegin, {team.number, index});
-    if (!made_it) {
+    if (made_it) {
+      openmp::put_metric(scope, team.metrics.fork, openmp::clock_ns() - team.forked_ns);
+      openmp::put_metric(scope, team.metrics.size, size);
+    } else {
       scope.begin_below(team.path);
       scope.enter(*team.region);
     }
@@ -169,14 +179,14 @@ void end_member(ThreadState& state) noexcept {
   });
 }
 
-void on_implicit_task(Endpoint endpoint, Data* parallel, Data*, unsigned, unsigned index,
+void on_implicit_task(Endpoint endpoint, Data* parallel, Data*, unsigned size, unsigned index,
                       int flags) noexcept {
   ThreadState* const state = ThreadState::of_this_thread();
   if (state == nullptr || (flags & kTaskInitial) != 0) return;
   if (endpoint == Endpoint::kEnd) return end_member(*state);
   const Team* const team = object_of<Team>(parallel);
   if (team == nullptr) return state->push({.kind = Open::kMember});
-  begin_member(*state, *team, index);
+  begin_member(*state, *team, index, size);
 }
 
 std::optional<Construct> construct_of(Work work) noexcept {

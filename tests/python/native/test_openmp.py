@@ -26,7 +26,10 @@ def openmp(tmp_path_factory):
 
 def threads_of(spool):
     """The events of each location, by name, without times."""
-    return {spool.threads[location]: [event[:3] for event in spool.events(location)] for location in spool.locations()}
+    return {
+        spool.threads[location]: [event[:3] for event in spool.events(location) if event[0] != "metric"]
+        for location in spool.locations()
+    }
 
 
 def visits(spool):
@@ -79,6 +82,9 @@ def test_every_thread_of_a_team(record, openmp, tmp_path):
                      ("enter", BARRIER, None), ("leave", BARRIER, None), ("team end", None, number),
                      ("team join", None, number), ("leave", PARALLEL, None)]  # fmt: skip
     assert main == expected
+    sizes = [value for _, name, value, _ in of_kind(spool, "metric") if name == ("openmp_team", "threads")]
+    assert sizes == [2] * 5 + [4] * 3 + [1]
+    assert sum(1 for _, name, _, _ in of_kind(spool, "metric") if name == ("openmp_fork", "ns")) == len(sizes)
     begins = Counter(index for _, index, _, _ in of_kind(spool, "team begin"))
     assert [begins[index] for index in range(4)] == by_index
     for events in threads.values():

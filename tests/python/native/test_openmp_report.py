@@ -160,6 +160,61 @@ def test_a_team_is_as_large_as_it_was_whatever_threads_it_had(record, tmp_path, 
     assert task["waiting_s"] > 0.25 and task["imbalance"] > 1.4
 
 
+# The runtime calls the program's pthread_create(): each fork takes a second and a half, in which no thread works.
+SLOW_FORK = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+int pthread_create(pthread_t* made, const pthread_attr_t* attributes, void* (*start)(void*), void* data) {
+  int (*real)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = dlsym(RTLD_NEXT, "pthread_create");
+  usleep(1500000);
+  return real(made, attributes, start, data);
+}
+int main(void) {
+#pragma omp parallel num_threads(2)
+  usleep(1000);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--profile",)], ids=["trace", "profile"])
+def test_the_fork_of_a_team_is_not_work(record, tmp_path, timeloom, options):
+    (tmp_path / "slow.c").write_text(SLOW_FORK)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "-rdynamic", "slow.c", "-o", "slow"], cwd=tmp_path, check=True)
+    record(tmp_path / "slow", options=("--quiet", "--thread", "omp", *options))
+    (region,) = json.loads(timeloom("report", "--omp", "--json", tmp_path / "run").stdout)["regions"]
+    assert region["time_s"] >= 1.5 and region["working_s"] < 1.5
+
+
+DIFFERENT = r"""
+static int g_sum;
+__attribute__((noinline)) static void team(int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+#pragma omp atomic
+    ++g_sum;
+  }
+}
+int main(void) {
+  for (int i = 0; i < 6; ++i) team(2 + i % 3);
+  return g_sum - 18;
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--profile",)], ids=["trace", "profile"])
+def test_teams_of_different_sizes_are_shown_as_a_range(record, tmp_path, timeloom, options):
+    (tmp_path / "different.c").write_text(DIFFERENT)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "different.c", "-o", "different"], cwd=tmp_path, check=True)
+    record(tmp_path / "different", options=("--quiet", "--thread", "omp", *options))
+    (region,) = json.loads(timeloom("report", "--omp", "--json", tmp_path / "run").stdout)["regions"]
+    assert (region["calls"], region["fewest_threads"], region["threads"]) == (6, 2, 4)
+    text = timeloom("report", "--omp", tmp_path / "run").stdout
+    assert " 6   2 to 4 " in text and "teams of up to 4 threads" in text
+
+
 # The second thread comes to the block while the first one holds it, for at least 0.4 seconds.
 CRITICAL = r"""
 #include <omp.h>

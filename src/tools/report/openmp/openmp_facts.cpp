@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/teams/openmp_metrics.hpp"
 #include "core/teams/openmp_properties.hpp"
 #include "core/teams/openmp_waits.hpp"
 #include "core/teams/teams.hpp"
@@ -34,6 +35,14 @@ struct OfPath {
   std::map<LocationId, Thread> threads;  // in order of their creation
   std::uint64_t calls = 0;
   double time = 0;
+  // Of its teams, as they were recorded; 0: they were not.
+  std::uint64_t smallest = 0, largest = 0;
+
+  void add_sizes(std::uint64_t least, std::uint64_t most) {
+    if (least == 0) return;
+    smallest = smallest == 0 ? least : std::min(smallest, least);
+    largest = std::max(largest, most);
+  }
 
   void add(const OfPath& other) {
     for (const auto& [location, thread] : other.threads) {
@@ -45,6 +54,7 @@ struct OfPath {
     }
     calls += other.calls;
     time += other.time;
+    add_sizes(other.smallest, other.largest);
   }
 
   // Each member of a team visits the region once. Without the thread that forked: all of them.
@@ -55,7 +65,14 @@ struct OfPath {
     if (calls == 0) return all;
     return std::clamp(static_cast<double>(visits) / static_cast<double>(calls), 1.0, all);
   }
-  std::uint64_t team() const { return static_cast<std::uint64_t>(std::ceil(mean_team())); }
+  // The largest one. A file may claim any size, but not more threads than there are.
+  std::uint64_t team() const {
+    if (largest != 0) return std::clamp<std::uint64_t>(largest, 1, threads.size());
+    return static_cast<std::uint64_t>(std::ceil(mean_team()));
+  }
+  std::uint64_t smallest_team() const {
+    return smallest != 0 ? std::min(smallest, team()) : team();
+  }
 
   // The working time of the place in the team that works longest. Threads that fork have the first
   // place; of the others, each gets the place with the fewest visits so far.
@@ -94,7 +111,12 @@ class OpenMpSums {
 
   OpenMpFacts facts() {
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
-      add(tree_.definitions.locations[i], tree_.locations[i].cells);
+      add(tree_.definitions.locations[i], tree_.locations[i]);
+    }
+    for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
+      for (const profile::MetricCell& cell : tree_.locations[i].metrics) {
+        if (parallel_[cell.node.value()]) add_metric(tree_.definitions.locations[i], cell);
+      }
     }
     for (const auto& [key, path] : by_region()) add_row(key.region, path);
     add_serial();
@@ -122,7 +144,8 @@ class OpenMpSums {
   }
   double time(std::uint64_t ticks) const { return seconds(ticks, tree_.definitions); }
 
-  void add(const Location& location, const std::vector<Cell>& cells) {
+  void add(const Location& location, const profile::LocationProfile& profile) {
+    const std::vector<Cell>& cells = profile.cells;
     std::map<NodeId, const Cell*> by_node;
     std::map<NodeId, std::uint64_t> of_children;
     double life = 0;
@@ -186,6 +209,26 @@ class OpenMpSums {
     thread.waiting += waiting;
   }
 
+  // The thread that forks makes threads, or wakes them, before it works itself.
+  void add_metric(const Location& location, const profile::MetricCell& cell) {
+    const std::string& name = tree_.definitions.metrics[cell.metric.value()].name;
+    const auto sums = sums_.find({cell.node, location.group});
+    if (sums == sums_.end() || cell.statistics.count == 0) return;
+    const auto thread = sums->second.threads.find(location.id);
+    if (thread != sums->second.threads.end() && name == kOpenMpFork) {
+      double& working = thread->second.working;
+      working = std::max(working - cell.statistics.sum * 1e-9, 0.0);
+    }
+    if (name == kOpenMpTeam) {
+      sums->second.add_sizes(team_size(cell.statistics.min), team_size(cell.statistics.max));
+    }
+  }
+  // Files may have any number.
+  static std::uint64_t team_size(double value) {
+    constexpr double kLargestTeam = 1e6;
+    return static_cast<std::uint64_t>(std::clamp(std::isnan(value) ? 1 : value, 1.0, kLargestTeam));
+  }
+
   struct Key {
     RegionId region;
     LocationGroupId group;
@@ -219,6 +262,8 @@ class OpenMpSums {
     row.calls += path.calls;
     row.time += path.time;
     row.threads = std::max(row.threads, path.team());
+    row.fewest =
+        row.fewest == 0 ? path.smallest_team() : std::min(row.fewest, path.smallest_team());
     double all = 0;
     for (const auto& [location, thread] : path.threads) {
       all += thread.working;

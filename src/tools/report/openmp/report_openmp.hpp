@@ -21,6 +21,7 @@ struct ParallelRow {
   std::uint64_t calls = 0;    // on the threads that forked its teams
   double time = 0;            // seconds of these calls
   std::uint64_t threads = 0;  // of a team; the most, over call paths and processes
+  std::uint64_t fewest = 0;   // ... and the fewest
   double working = 0;  // seconds of all threads outside of the region's barriers and taskwait
   double waiting = 0;  // ... in them
   // Seconds of the place in the team that works longest and of the average member, summed over

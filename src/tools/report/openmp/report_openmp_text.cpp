@@ -31,6 +31,12 @@ std::string too_many(const OpenMpFacts& facts) {
   return text;
 }
 
+// "2 to 4", where teams differ.
+std::string team_sizes(const ParallelRow& row, const Terminal&) {
+  const std::string most = count(row.threads);
+  return row.fewest < row.threads ? count(row.fewest) + " to " + most : most;
+}
+
 RowTable<ParallelRow> parallel_table(const Definitions& definitions) {
   const auto name = [&definitions](const ParallelRow& row) {
     return exchange::region_name(definitions, row.region);
@@ -39,7 +45,8 @@ RowTable<ParallelRow> parallel_table(const Definitions& definitions) {
           {{"name", Unit::kText, name},
            {"calls", Unit::kCount, &ParallelRow::calls, {2, "calls"}},
            {"time_s", Unit::kSeconds, &ParallelRow::time, {1, "time"}},
-           {"threads", Unit::kCount, &ParallelRow::threads, {3, "threads"}},
+           {"threads", Unit::kCount, &ParallelRow::threads, {3, "threads", team_sizes}},
+           {"fewest_threads", Unit::kCount, &ParallelRow::fewest},
            {"working_s", Unit::kSeconds, &ParallelRow::working},
            {"waiting_s", Unit::kSeconds, &ParallelRow::waiting, {5, "waiting"}},
            {"imbalance", Unit::kFactor, &ParallelRow::imbalance, {4, "imbalance"}}}};
@@ -74,7 +81,8 @@ void write_openmp(const OpenMpFacts& facts, const Definitions& definitions,
   parallel_table(definitions).write(facts.regions, terminal, output);
   output.write(
       "\nimbalance: the time that the thread with the most work works, over the mean of all; 1.00 "
-      "is even.\nwaiting: in barriers and taskwait, and for critical and ordered blocks, of all its threads.\n");
+      "is even.\nwaiting: in barriers and taskwait, and for critical and ordered blocks, of all "
+      "its threads.\n");
 }
 
 void write_openmp_json(const OpenMpFacts& facts, const Definitions& definitions, Output& output) {
