@@ -95,7 +95,8 @@ EngineWorker worker_of(const CallTree& tree, const std::vector<RegionId>& tasks,
     worker = {process, engine_of_forked(tree)};
   }
   for (const Cell& cell : tree.locations[index].cells) {
-    if (!is_task(tree, tasks, cell.node)) continue;
+    // The threads of a team that the task forks have only time in its call path.
+    if (!is_task(tree, tasks, cell.node) || cell.statistics.visits == 0) continue;
     worker.engine = tree.definitions.regions[tasks[cell.node.value()].value()].group;
     if (worker.name.empty()) worker.name = plain_worker(process, location.name);
     break;

@@ -254,6 +254,33 @@ def test_the_wait_for_a_critical_block_is_waiting_for_a_lock(record, tmp_path, t
     assert report["waiting_causes_s"]["lock"] > 0.4
 
 
+POOL = """
+import ctypes, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+library = ctypes.CDLL(sys.argv[1])
+library.balanced.argtypes = ctypes.c_int, ctypes.c_double
+together = threading.Barrier(3)
+
+def task(number):
+    together.wait()
+    library.balanced(2, 0.001)
+    together.wait()
+
+with ThreadPoolExecutor(3) as pool:
+    list(pool.map(task, range(3)))
+"""
+
+
+def test_threads_of_teams_are_not_workers(built, tmp_path, timeloom, timeloom_program):
+    (tmp_path / "pool.py").write_text(POOL)
+    command = [timeloom_program, "run", "--quiet", "--thread", "omp", "-o", "run", "pool.py", built / "libbalance.so"]
+    variables = environment({"TIMELOOM_PYTHON": sys.executable})
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=variables)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    run = tmp_path / "run"
+    assert " 3 workers (concurrent.futures)" in timeloom("report", run).stdout
+
+
 def test_a_part_of_the_run_has_the_loops_of_that_part(measured, timeloom):
     run = measured()
     whole, _ = loops_of(timeloom, run)
