@@ -271,7 +271,7 @@ with ThreadPoolExecutor(3) as pool:
 """
 
 
-def test_threads_of_teams_are_not_workers(built, tmp_path, timeloom, timeloom_program):
+def test_threads_of_teams_are_not_workers_and_their_teams_add_up(built, tmp_path, timeloom, timeloom_program):
     (tmp_path / "pool.py").write_text(POOL)
     command = [timeloom_program, "run", "--quiet", "--thread", "omp", "-o", "run", "pool.py", built / "libbalance.so"]
     variables = environment({"TIMELOOM_PYTHON": sys.executable})
@@ -279,6 +279,12 @@ def test_threads_of_teams_are_not_workers(built, tmp_path, timeloom, timeloom_pr
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     run = tmp_path / "run"
     assert " 3 workers (concurrent.futures)" in timeloom("report", run).stdout
+    facts = json.loads(timeloom("report", "--omp", "--json", run).stdout)
+    assert (facts["threads"], facts["teams"], facts["processes"]) == (2, 3, 1)
+    assert facts["oversubscribed"] == (facts["cores"] < 6)
+    if facts["oversubscribed"]:
+        text = timeloom("report", "--omp", run).stdout
+        assert "3 threads with a team of 2 threads each, 6 threads in all, on " in text
 
 
 def test_a_part_of_the_run_has_the_loops_of_that_part(measured, timeloom):

@@ -120,6 +120,7 @@ class OpenMpSums {
     }
     for (const auto& [key, path] : by_region()) add_row(key.region, path);
     add_serial();
+    add_teams();
     for (auto& [region, row] : rows_) facts_.regions.push_back(row);
     std::ranges::stable_sort(facts_.regions, [&](const ParallelRow& a, const ParallelRow& b) {
       return a.time != b.time ? a.time > b.time : name(a.region) < name(b.region);
@@ -134,6 +135,7 @@ class OpenMpSums {
     double in_parallel = 0;
     double life = 0;
     std::uint64_t team = 1;
+    Timestamp first{}, last{};  // of its events; equal: not known
   };
 
   const Region* region_of(const Node& node) const {
@@ -167,6 +169,10 @@ class OpenMpSums {
         add_barrier(location, inside_[at],
                     time(cell.statistics.inclusive - of_children[cell.node]));
       }
+    }
+    if (const auto forking = forking_.find(location.id); forking != forking_.end()) {
+      forking->second.first = profile.first;
+      forking->second.last = profile.last;
     }
   }
 
@@ -277,6 +283,26 @@ class OpenMpSums {
     row.mean += mean;
     row.longest += std::max(path.longest(), mean);
     facts_.threads = std::max(facts_.threads, path.team());
+  }
+
+  // A thread that begins where another one ends does not live at the same time.
+  void add_teams() {
+    using Change = std::pair<Timestamp, int>;
+    std::map<std::uint32_t, std::vector<Change>> processes;
+    for (const auto& [location, one] : forking_) {
+      if (one.first >= one.last) continue;
+      std::vector<Change>& changes = processes[one.group];
+      changes.emplace_back(one.first, 1);
+      changes.emplace_back(one.last, -1);
+    }
+    for (auto& [group, changes] : processes) {
+      std::ranges::sort(changes);
+      std::int64_t now = 0;
+      for (const auto& [time, change] : changes) {
+        now += change;
+        facts_.teams = std::max(facts_.teams, static_cast<std::uint64_t>(now));
+      }
+    }
   }
 
   void add_serial() {

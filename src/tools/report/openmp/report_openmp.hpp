@@ -38,6 +38,7 @@ struct OpenMpFacts {
   double serial = 0;
   double idle = 0;              // seconds that the other threads of their teams had nothing to do
   std::uint64_t threads = 0;    // of the largest team
+  std::uint64_t teams = 1;      // threads of one process that fork teams and live at the same time
   std::uint64_t processes = 0;  // that fork teams, on the host with the most of them
   std::optional<std::uint64_t> cores;      // that a process may use; none: not known
   std::optional<std::string> num_threads;  // OMP_NUM_THREADS; none: not set, or not known
@@ -45,7 +46,7 @@ struct OpenMpFacts {
     return parallel + serial > 0 ? serial / (parallel + serial) : 0;
   }
   // The threads that would run at the same time.
-  std::uint64_t all_threads() const noexcept { return threads * processes; }
+  std::uint64_t all_threads() const noexcept { return threads * teams * processes; }
   bool oversubscribed() const noexcept { return cores && all_threads() > *cores; }
 };
 

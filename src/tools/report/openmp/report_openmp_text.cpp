@@ -17,12 +17,19 @@ std::string usable_cores(const OpenMpFacts& facts) {
 }
 
 std::string too_many(const OpenMpFacts& facts) {
-  const std::uint64_t fitting = std::max<std::uint64_t>(*facts.cores / facts.processes, 1);
-  std::string text =
-      facts.processes == 1
-          ? plural(facts.threads, "thread")
-          : formatted("{} with {} each, {} in all,", plural(facts.processes, "process"),
-                      plural(facts.threads, "thread"), plural(facts.all_threads(), "thread"));
+  const std::uint64_t all_teams = facts.teams * facts.processes;
+  const std::uint64_t fitting = std::max<std::uint64_t>(*facts.cores / all_teams, 1);
+  const std::string team = plural(facts.threads, "thread");
+  std::string text = team;
+  if (all_teams != 1) {
+    const std::string teams =
+        facts.teams == 1 ? team
+                         : formatted("{} with a team of {}", plural(facts.teams, "thread"), team);
+    text = facts.processes == 1
+               ? formatted("{} each", teams)
+               : formatted("{} with {} each", plural(facts.processes, "process"), teams);
+    text += formatted(", {} in all,", plural(facts.all_threads(), "thread"));
+  }
   text += formatted(" on {}: they take turns. OMP_NUM_THREADS={} gives each thread a core",
                     plural(*facts.cores, "core"), fitting);
   if (facts.processes > 1) {
@@ -92,6 +99,7 @@ void write_openmp_json(const OpenMpFacts& facts, const Definitions& definitions,
   all["serial_share"] = facts.serial_share();
   all["idle_s"] = facts.idle;
   all["threads"] = facts.threads;
+  all["teams"] = facts.teams;
   all["processes"] = facts.processes;
   all["cores"] = facts.cores ? ordered_json(*facts.cores) : ordered_json();
   all["omp_num_threads"] = facts.num_threads ? ordered_json(*facts.num_threads) : ordered_json();
