@@ -6,12 +6,19 @@
 #include <utility>
 
 #include "core/samples/estimated_time.hpp"
+#include "core/throttled.hpp"
 #include "profile/preorder.hpp"
 
 namespace timeloom::profile {
 namespace {
 
 constexpr std::size_t kMostCandidates = 256;  // call paths of one function that are compared
+
+// Puts `region` behind the others, and only there.
+void put_last(std::vector<RegionId>& regions, RegionId region) {
+  std::erase(regions, region);
+  regions.push_back(region);
+}
 
 void scale(MetricStatistics& one, double factor) {
   one.sum *= factor;
@@ -235,6 +242,20 @@ class Grafting {
 
 }  // namespace
 
+EstimatedPath estimated_path(std::span<const SampledFrame> stack) {
+  EstimatedPath path;
+  for (const SampledFrame& frame : stack) {
+    if (!frame.region.defined()) continue;
+    if (frame.unrecorded) {
+      put_last(path.throttled, frame.region);
+      continue;
+    }
+    for (const RegionId one : std::exchange(path.throttled, {})) put_last(path.around, one);
+    path.recorded.push_back(frame.region);
+  }
+  return path;
+}
+
 void add_estimates(CallTree& tree, const std::vector<EstimatedPath>& paths) {
   if (paths.empty()) return;
   std::map<LocationId, std::vector<const EstimatedPath*>> by_location;
@@ -245,6 +266,31 @@ void add_estimates(CallTree& tree, const std::vector<EstimatedPath>& paths) {
     if (found != by_location.end()) grafting.add(i, found->second);
   }
   grafting.finish();
+}
+
+std::vector<bool> estimated_nodes(const CallTree& tree) {
+  std::vector<bool> moved(tree.nodes.size()), callers(tree.nodes.size());
+  if (!has_estimates(tree.definitions)) return moved;
+  for (const LocationProfile& location : tree.locations) {
+    for (const MetricCell& cell : location.metrics) {
+      if (!cell.node.defined()) continue;
+      const std::string& name = tree.definitions.metrics[cell.metric.value()].name;
+      if (name == kEstimatedTime) moved[cell.node.value()] = true;
+      if (name == kEstimatedElsewhere) callers[cell.node.value()] = true;
+    }
+  }
+  // Time was moved to all nodes between that with the estimate and the caller that it is from.
+  std::vector<bool> inside = moved;
+  const ThrottledFunctions throttled(tree.definitions.properties);
+  for (std::size_t i = moved.size(); i-- > 0;) {
+    const auto& [parent, region, depth, parameters] = tree.nodes[i];
+    if (parent.defined() && inside[i]) inside[parent.value()] = true;
+    if (parent.defined() && moved[i] && !callers[parent.value()]) moved[parent.value()] = true;
+    if (moved[i] || !inside[i] || !region.defined()) continue;
+    const Region& function = tree.definitions.regions[region.value()];
+    moved[i] = throttled.names(function) || throttled.truncates(function);
+  }
+  return moved;
 }
 
 }  // namespace timeloom::profile

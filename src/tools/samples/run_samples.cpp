@@ -8,15 +8,12 @@
 #include "run/sample_sums.hpp"
 
 namespace timeloom::tools {
-namespace {
 
 namespace fs = std::filesystem;
 
 fs::path single_samples(const fs::path& run) {
   return run / run::name_of(run::Item::kSingleSamples);
 }
-
-}  // namespace
 
 bool has_single_samples(const fs::path& run) {
   std::error_code none;

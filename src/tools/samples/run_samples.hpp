@@ -32,6 +32,8 @@ struct SampleRows {
   std::vector<run::LineRow> lines;
 };
 
+// The path of the file of its single samples.
+std::filesystem::path single_samples(const std::filesystem::path& run);
 // Whether the run has its single samples: older versions did not keep them.
 bool has_single_samples(const std::filesystem::path& run);
 // Throws Error if it has not.

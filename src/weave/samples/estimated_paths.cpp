@@ -12,26 +12,14 @@ namespace {
 using profile::EstimatedPath;
 using profile::MetricStatistics;
 
-// Puts `region` behind the others, and only there.
-void put_last(std::vector<RegionId>& regions, RegionId region) {
-  std::erase(regions, region);
-  regions.push_back(region);
-}
-
 // `stack`: the outermost first, with marks.
 EstimatedPath path_of(const std::vector<std::uint32_t>& stack, const ProcessIds& ids) {
-  EstimatedPath path;
+  std::vector<profile::SampledFrame> frames;
   for (const std::uint32_t frame : stack) {
-    const RegionId region{ids.regions[frame & ~kUnrecordedFrame]};
-    if (!region.defined()) continue;
-    if ((frame & kUnrecordedFrame) != 0) {
-      put_last(path.throttled, region);
-      continue;
-    }
-    for (const RegionId one : std::exchange(path.throttled, {})) put_last(path.around, one);
-    path.recorded.push_back(region);
+    frames.push_back(
+        {RegionId{ids.regions[frame & ~kUnrecordedFrame]}, (frame & kUnrecordedFrame) != 0});
   }
-  return path;
+  return profile::estimated_path(frames);
 }
 
 }  // namespace

@@ -145,6 +145,29 @@ def test_throttled_functions_inside_a_block_of_the_api_are_below_it(tmp_path, ti
     assert hot["own_estimated"] and hot["parent"] == step["id"]
 
 
+def test_a_part_of_the_run_has_its_own(measured, timeloom):
+    """Its estimates are made of the samples that it has, so the estimates of two parts add up to the whole."""
+    whole = small(report(timeloom, measured)["flat"]["rows"])
+    data = report(timeloom, measured)
+    split = f"{data['wall_s'] / 2:.9f}s"
+    parts = [small(report(timeloom, measured, option, split)["flat"]["rows"]) for option in ("--to", "--from")]
+    for name, row in whole.items():
+        if not row.get("own_estimated"):
+            continue
+        halves = [part[name] for part in parts if name in part]
+        assert sum(one["own_s"] for one in halves) == pytest.approx(row["own_s"], rel=0.02, abs=0.01)
+        errors = sum(one["own_error_s"] ** 2 for one in halves) ** 0.5
+        assert errors == pytest.approx(row["own_error_s"], rel=0.05, abs=0.001)
+    later = parts[1]
+    assert later["small_00"]["own_estimated"] and later["small_00"]["inclusive_estimated"]
+    all_own = sum(row["working_s"] for row in later.values())
+    for name, parts_of_466 in (("small_00", 100), ("small_01", 80), ("small_02", 64)):
+        error = max(later[name]["own_error_s"] / all_own, 0.02)
+        assert abs(later[name]["working_s"] / all_own - parts_of_466 / 466) < 1.5 * error, later[name]
+    text = timeloom("report", "--from", split, "run", cwd=measured, COLUMNS="120").stdout
+    assert re.search(r" ~\d.*small_00", text) and "~: its later time is estimated from samples" in text
+
+
 def test_profiles_threads_and_forked_children_have_estimates(tmp_path, timeloom):
     (tmp_path / "app.py").write_text(
         "import os, threading\n"

@@ -135,5 +135,17 @@ TEST(Estimates, NeverComeToMoreThanTheTimeOfTheirCaller) {
   }
 }
 
+TEST(Estimates, AStackIsDividedIntoItsParts) {
+  const auto region = [](std::uint32_t id) { return RegionId{id}; };
+  const std::vector<SampledFrame> stack = {{region(1)},       {region(2), true}, {region(3)},
+                                           {region(4), true}, {region(2), true}, {RegionId{}, true},
+                                           {region(4), true}};
+  const EstimatedPath path = estimated_path(stack);
+  EXPECT_EQ(path.recorded, (std::vector<RegionId>{region(1), region(3)}));
+  EXPECT_EQ(path.around, std::vector<RegionId>{region(2)});
+  EXPECT_EQ(path.throttled, (std::vector<RegionId>{region(2), region(4)}));
+  EXPECT_EQ(path.time.count, 0u);
+}
+
 }  // namespace
 }  // namespace timeloom::profile

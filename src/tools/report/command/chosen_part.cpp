@@ -11,6 +11,7 @@
 #include "exchange/selection.hpp"
 #include "tools/convert/convert_run.hpp"
 #include "tools/run/open_run.hpp"
+#include "tools/samples/run_estimates.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
 #include "tools/view/viewed_run.hpp"
@@ -137,7 +138,10 @@ profile::CallTree chosen_tree(const ReportOptions& options, const std::filesyste
   const auto [from, to] = chosen_stretch(options, definitions);
   if (has_sampled_calls(definitions)) return tree_of_samples(run, options);
   const std::uint64_t end = to == UINT64_MAX ? view::kLastTime : ticks_since_begin(to, definitions);
-  return view::range_tree(*viewed.index(), definitions, ticks_since_begin(from, definitions), end);
+  profile::CallTree tree =
+      view::range_tree(*viewed.index(), definitions, ticks_since_begin(from, definitions), end);
+  add_estimates(tree, run, {.from = from, .until = to});
+  return tree;
 }
 
 std::optional<CallCost> taken_away(const ReportOptions& options, const profile::CallTree& tree) {

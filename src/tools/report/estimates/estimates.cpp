@@ -1,8 +1,8 @@
 #include "tools/report/estimates/estimates.hpp"
 
 #include "core/samples/estimated_time.hpp"
-#include "core/throttled.hpp"
 #include "profile/on_path.hpp"
+#include "profile/samples/throttled_times.hpp"
 #include "tools/text/human_text.hpp"
 
 namespace timeloom::tools {
@@ -54,17 +54,13 @@ void Estimates::add_totals(const profile::CallTree& tree, const std::vector<Esti
     const profile::NodeId parent = tree.nodes[i].parent;
     if (parent.defined()) inside[parent.value()].add(inside[i]);
   }
-  const ThrottledFunctions throttled(tree.definitions.properties);
-  std::vector<bool> is_estimated;
-  for (const Region& region : tree.definitions.regions) {
-    is_estimated.push_back(throttled.names(region) || throttled.truncates(region));
-  }
+  const std::vector<bool> estimated = profile::estimated_nodes(tree);
   profile::RegionsOnPath on_path;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const RegionId region = tree.nodes[i].region;
-    const std::size_t index = region.defined() ? region.value() : is_estimated.size();
+    const std::size_t index = region.defined() ? region.value() : below_.size();
     const bool outermost = on_path.enter(index, tree.nodes[i].depth);
-    if (!region.defined() || !is_estimated[index]) continue;
+    if (!region.defined() || !estimated[i]) continue;
     total_[i] = inside[i];
     if (outermost) total_of_regions_[index].add(inside[i]);
   }
