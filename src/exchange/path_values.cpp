@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/memory/memory_facts.hpp"
+#include "core/samples/estimated_time.hpp"
 #include "core/waiting_metric.hpp"
 #include "profile/gpu/gpu_metric.hpp"
 
@@ -18,6 +19,7 @@ PathValues::PathValues(const profile::CallTree& tree) : tree_(tree) {
   if (std::ranges::any_of(metrics, &Metric::is_waiting)) {
     kinds_.insert(kinds_.end(), {PathValue::kWork, PathValue::kWaiting});
   }
+  if (has_estimates(tree.definitions)) kinds_.push_back(PathValue::kEstimated);
   if (has_metric(kGpuTime)) kinds_.push_back(PathValue::kGpu);
   if (has_metric(kBytesAllocated)) {
     kinds_.insert(kinds_.end(), {PathValue::kAllocations, PathValue::kAllocated,
@@ -43,6 +45,7 @@ void PathValues::read(const profile::LocationProfile& location) {
 void PathValues::add(Values& values, const profile::MetricCell& cell) const {
   const std::string& name = tree_.definitions.metrics[cell.metric.value()].name;
   const auto sum = static_cast<std::uint64_t>(std::clamp(cell.statistics.sum, 0.0, 0x1p62));
+  if (name == kEstimatedTime) values.estimated += sum;
   if (name == kGpuTime) values.gpu += sum;
   if (name == kBytesAtPeak) values.at_peak += sum;
   if (name == kBytesHeld) values.at_end += sum;
@@ -70,6 +73,7 @@ std::uint64_t PathValues::value(PathValue kind, profile::NodeId node, std::uint6
   switch (kind) {
     case PathValue::kWork: return own - waiting;
     case PathValue::kWaiting: return waiting;
+    case PathValue::kEstimated: return std::min(values.estimated, own);
     case PathValue::kGpu: return values.gpu;
     case PathValue::kAllocations: return values.allocations;
     case PathValue::kAllocated: return values.allocated;

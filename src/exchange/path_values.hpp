@@ -17,12 +17,16 @@ namespace timeloom::exchange {
 enum class PathValue : std::uint8_t {
   kWork,         // ns of the own time in which the thread ran on a processor
   kWaiting,      // ns, the rest of the own time
+  kEstimated,    // ns of the own time that are estimated from samples (--overhead)
   kGpu,          // ns on the GPU, of the work that the call started
   kAllocations,  // number
   kAllocated,    // bytes, own
   kHeldAtPeak,   // bytes, own: an estimate
   kHeldAtEnd,    // bytes, own: an estimate
 };
+
+// In front of the names of call paths whose time is estimated (profile::estimated_nodes).
+inline constexpr char kEstimateMark = '~';
 
 class PathValues {
  public:
@@ -40,7 +44,8 @@ class PathValues {
 
  private:
   struct Values {
-    std::uint64_t waiting = 0, gpu = 0, allocations = 0, allocated = 0, at_peak = 0, at_end = 0;
+    std::uint64_t waiting = 0, estimated = 0, gpu = 0, allocations = 0, allocated = 0, at_peak = 0,
+                  at_end = 0;
   };
   void add(Values& values, const profile::MetricCell& cell) const;
   bool counts_no_time(profile::NodeId node) const;

@@ -9,6 +9,7 @@
 #include "exchange/exclusive_times.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
+#include "exchange/path_values.hpp"
 #include "exchange/tracks.hpp"
 #include "profile/on_path.hpp"
 
@@ -23,10 +24,12 @@ namespace {
 struct Cost {
   std::uint64_t time = 0;  // nanoseconds
   std::uint64_t visits = 0;
+  std::uint64_t estimated = 0;  // nanoseconds of the time
 
   void add(const Cost& other) {
     time += other.time;
     visits += other.visits;
+    estimated += other.estimated;
   }
 };
 
@@ -110,7 +113,9 @@ class CallgrindWriter {
         out_(out),
         clock_(tree.definitions.clock),
         table_(tree.definitions),
-        inclusive_visits_(tree.nodes.size()),
+        values_(tree),
+        estimates_(values_.has(exchange::PathValue::kEstimated)),
+        inside_(tree.nodes.size()),
         has_cell_(tree.nodes.size()) {
     profile::RegionsOnPath on_path;
     for (const profile::Node& node : tree.nodes) {
@@ -158,7 +163,8 @@ class CallgrindWriter {
     append_number(text, index + 1);
     text += "\ndesc: Thread: ";
     if (several_) text += exchange::one_line(process.name) + ": ";
-    text += exchange::one_line(track.name) + "\npositions: line\nevents: Nanoseconds Visits\n";
+    text += exchange::one_line(track.name) + "\npositions: line\nevents: Nanoseconds Visits";
+    text += estimates_ ? " Estimated\n" : "\n";
     out_.write(text);
     file_names_.forget();
     function_names_.forget();
@@ -167,35 +173,45 @@ class CallgrindWriter {
   // Recursive calls have no cost: the outermost call includes it.
   Functions functions_of(const profile::LocationProfile& location,
                          exchange::ExclusiveTimes& times) {
-    add_up_visits(location);
+    values_.read(location);
+    add_up(location, times);
     Functions functions;
     times.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
       const std::uint32_t function = function_of(cell.node);
-      functions[function].self.add({clock_.nanoseconds(exclusive), cell.statistics.visits});
+      functions[function].self.add(own_cost(cell, exclusive));
       const profile::NodeId parent = tree_.nodes[cell.node.value()].parent;
       if (!parent.defined()) return;
       Call& call = functions[function_of(parent)].calls[function];
       call.count += cell.statistics.visits;
       if (!outermost_[cell.node.value()]) return;
+      const Cost& inside = inside_[cell.node.value()];
       call.cost.add(
-          {clock_.nanoseconds(cell.statistics.inclusive), inclusive_visits_[cell.node.value()]});
+          {clock_.nanoseconds(cell.statistics.inclusive), inside.visits, inside.estimated});
     });
     return functions;
   }
 
-  // Cells are in the order of the nodes, and nodes follow their parents.
-  void add_up_visits(const profile::LocationProfile& location) {
-    for (const profile::Cell& cell : location.cells) {
-      inclusive_visits_[cell.node.value()] = cell.statistics.visits;
+  Cost own_cost(const profile::Cell& cell, std::uint64_t exclusive) const {
+    Cost cost{clock_.nanoseconds(exclusive), cell.statistics.visits};
+    if (!estimates_) return cost;
+    cost.estimated = values_.value(exchange::PathValue::kEstimated, cell.node, cost.time);
+    return cost;
+  }
+
+  // The visits and estimates of everything inside. Cells are in the order of the nodes, and nodes
+  // follow their parents.
+  void add_up(const profile::LocationProfile& location, exchange::ExclusiveTimes& times) {
+    times.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
+      inside_[cell.node.value()] = own_cost(cell, exclusive);
       has_cell_[cell.node.value()] = true;
-    }
+    });
     for (std::size_t i = location.cells.size(); i-- > 0;) {
       const profile::NodeId node = location.cells[i].node;
       has_cell_[node.value()] = false;  // all nodes below have been added
       profile::NodeId above = tree_.nodes[node.value()].parent;
       while (above.defined() && !has_cell_[above.value()])
         above = tree_.nodes[above.value()].parent;
-      if (above.defined()) inclusive_visits_[above.value()] += inclusive_visits_[node.value()];
+      if (above.defined()) inside_[above.value()].add(inside_[node.value()]);
     }
   }
 
@@ -235,11 +251,15 @@ class CallgrindWriter {
     return sum;
   }
 
-  static void add_cost(std::string& text, const Cost& cost) {
+  void add_cost(std::string& text, const Cost& cost) const {
     text += ' ';
     append_number(text, cost.time);
     text += ' ';
     append_number(text, cost.visits);
+    if (estimates_) {
+      text += ' ';
+      append_number(text, cost.estimated);
+    }
     text += '\n';
   }
 
@@ -248,8 +268,10 @@ class CallgrindWriter {
   Destination& out_;
   exchange::RunClock clock_;
   FunctionTable table_;
-  std::vector<bool> outermost_;                  // by node: its function does not occur above it
-  std::vector<std::uint64_t> inclusive_visits_;  // by node, for the cells of one location
+  exchange::PathValues values_;
+  const bool estimates_;         // whether the run has any
+  std::vector<bool> outermost_;  // by node: its function does not occur above it
+  std::vector<Cost> inside_;     // by node, for the cells of one location
   std::vector<bool> has_cell_;
   bool several_ = false;  // processes
   Names file_names_;

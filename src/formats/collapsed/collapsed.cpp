@@ -10,6 +10,7 @@
 #include "exchange/path_values.hpp"
 #include "exchange/tracks.hpp"
 #include "profile/diff.hpp"
+#include "profile/samples/throttled_times.hpp"
 
 namespace timeloom::collapsed {
 
@@ -34,14 +35,16 @@ std::string with_parameters(std::string name, const std::string& parameters) {
 }
 
 std::vector<std::string> frames_of(const profile::CallTree& tree) {
+  const std::vector<bool> estimated = profile::estimated_nodes(tree);
   std::vector<std::string> frames;
   for (const profile::Node& node : tree.nodes) {
     std::string parameters;
     if (node.parameters.defined()) {
       parameters = text_of(tree.parameter_sets[node.parameters.value()]);
     }
-    frames.push_back(
-        frame(with_parameters(exchange::region_name(tree.definitions, node.region), parameters)));
+    std::string name = exchange::region_name(tree.definitions, node.region);
+    if (estimated[frames.size()]) name.insert(name.begin(), exchange::kEstimateMark);
+    frames.push_back(frame(with_parameters(std::move(name), parameters)));
   }
   return frames;
 }

@@ -60,6 +60,7 @@ SampleType type_of_value(exchange::PathValue kind) {
   switch (kind) {
     case PathValue::kWork: return {"work", "nanoseconds"};
     case PathValue::kWaiting: return {"waiting", "nanoseconds"};
+    case PathValue::kEstimated: return {"estimated", "nanoseconds"};
     case PathValue::kGpu: return {"gpu", "nanoseconds"};
     case PathValue::kAllocations: return {"alloc_objects", "count"};
     case PathValue::kAllocated: return {"alloc_space", "bytes"};

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 
 #include "exchange/exclusive_times.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
+#include "exchange/path_values.hpp"
 #include "exchange/tracks.hpp"
+#include "profile/samples/throttled_times.hpp"
 
 namespace timeloom::speedscope {
 
@@ -21,11 +24,12 @@ namespace {
 constexpr std::size_t kPiece = 1 << 16;
 
 void add_frame(std::string& text, const Definitions& definitions, RegionId id,
-               const std::string& parameters = {}) {
+               const std::string& parameters = {}, bool estimated = false) {
   text += text.ends_with('[') ? "\n" : ",\n";
   text += R"({"name":)";
-  append_json(text, exchange::region_name(definitions, id) +
-                        (parameters.empty() ? "" : " {" + parameters + "}"));
+  std::string name = exchange::region_name(definitions, id);
+  if (estimated) name.insert(name.begin(), exchange::kEstimateMark);
+  append_json(text, name + (parameters.empty() ? "" : " {" + parameters + "}"));
   if (id.defined() && !definitions.regions[id.value()].file.empty()) {
     const Region& region = definitions.regions[id.value()];
     text += R"(,"file":)";
@@ -135,27 +139,31 @@ void write_events(RunSource& run, const Options& options, Destination& out) {
   out.write("\n]}\n");
 }
 
-// The frames of call paths, with the parameter values that distinguish them.
+// The frames of call paths, with the parameter values that distinguish them, and marks of
+// estimates.
 class PathFrames {
  public:
   explicit PathFrames(const profile::CallTree& tree) {
     text_ = "[";
+    const std::vector<bool> marks = profile::estimated_nodes(tree);
     for (const profile::Node& node : tree.nodes) {
+      const bool estimated = marks[of_node_.size()];
       const auto next = static_cast<std::uint32_t>(numbers_.size());
       const auto [found, fresh] =
-          numbers_.try_emplace({node.region.value(), node.parameters.value()}, next);
+          numbers_.try_emplace({node.region.value(), node.parameters.value(), estimated}, next);
       of_node_.push_back(found->second);
       if (!fresh) continue;
       const bool given = node.parameters.defined();
       add_frame(text_, tree.definitions, node.region,
-                given ? text_of(tree.parameter_sets[node.parameters.value()]) : std::string());
+                given ? text_of(tree.parameter_sets[node.parameters.value()]) : std::string(),
+                estimated);
     }
   }
   const std::string& text() const noexcept { return text_; }
   std::uint32_t of(profile::NodeId node) const { return of_node_[node.value()]; }
 
  private:
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> numbers_;
   std::vector<std::uint32_t> of_node_;
   std::string text_;
 };

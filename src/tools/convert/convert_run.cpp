@@ -10,6 +10,7 @@
 #include "tools/convert/convert_formats.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/run/run_facts.hpp"
+#include "tools/samples/run_estimates.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
@@ -42,6 +43,33 @@ profile::CallTree folded_paths(RunSource& source, unsigned threads) {
   const std::array<RunSink*, 1> sinks = {&sink};
   source.replay(sinks, threads);
   return sink.take();
+}
+
+// The samples between the first and the last event of the tree.
+SamplePart samples_in(const profile::CallTree& tree) {
+  const exchange::RunClock clock(tree.definitions.clock);
+  SamplePart part{.from = UINT64_MAX, .until = 0};
+  for (const profile::LocationProfile& location : tree.locations) {
+    if (location.cells.empty()) continue;
+    part.from = std::min(part.from, clock(location.first));
+    part.until = std::max(part.until, clock(location.last));
+  }
+  return part;
+}
+
+// With the estimated times of throttled functions, which may have been called by functions that
+// --only-my-code leaves out.
+profile::CallTree estimated_paths(RunSource& trace, const std::filesystem::path& run,
+                                  const exchange::Selection& selection, unsigned threads) {
+  exchange::Selection all = selection;
+  all.only_my_code = false;
+  const std::unique_ptr<RunSource> chosen = exchange::select(trace, all, threads);
+  profile::CallTree tree = folded_paths(*chosen, threads);
+  add_estimates(tree, run, samples_in(tree));
+  if (!selection.only_my_code) return tree;
+  exchange::Selection mine;
+  mine.only_my_code = true;
+  return exchange::select(std::move(tree), mine);
 }
 
 }  // namespace
@@ -82,6 +110,9 @@ profile::CallTree chosen_paths(const std::filesystem::path& run,
     return selection.everything() ? std::move(tree) : exchange::select(std::move(tree), selection);
   }
   const std::unique_ptr<RunSource> trace = weave::open_trace(weave::trace_of(run));
+  if (lacks_estimates(trace->definitions(), run)) {
+    return estimated_paths(*trace, run, selection, threads);
+  }
   const std::unique_ptr<RunSource> chosen = exchange::select(*trace, selection, threads);
   return folded_paths(*chosen, threads);
 }

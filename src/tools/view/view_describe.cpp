@@ -3,6 +3,8 @@
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
 #include "core/regions/called_region.hpp"
+#include "core/run_properties.hpp"
+#include "core/throttled.hpp"
 #include "core/waiting/cause_names.hpp"
 #include "core/waiting_metric.hpp"
 #include "exchange/tracks.hpp"
@@ -182,8 +184,14 @@ std::uint64_t length_of(const Definitions& definitions, const view::Index* index
 }
 
 // Lines above the page.
-std::vector<std::string> notices_of(const RunFacts& facts) {
+std::vector<std::string> notices_of(const RunFacts& facts, const Definitions& definitions) {
   std::vector<std::string> lines = facts.losses;
+  if (ThrottledFunctions(definitions.properties).any() &&
+      definitions.properties.contains(kSampleCount)) {
+    lines.emplace_back(
+        "the time of calls that --overhead left out is shown at their callers; timeloom report "
+        "estimates it, with --from and --to also of a part [TL173]");
+  }
   if (facts.samples.empty()) return lines;
   lines.insert(lines.begin(), facts.samples +
                                   "; functions are drawn from their samples, so visits here are "
@@ -212,7 +220,7 @@ std::string describe_for_viewer(const Definitions& of_run, const std::string& ti
   json["ticks_per_second"] = definitions.clock.ticks_per_second;
   json["length"] = length_of(definitions, index);
   json["events"] = index != nullptr ? index->events() : facts.events;
-  json["losses"] = notices_of(facts);
+  json["losses"] = notices_of(facts, definitions);
   json["cost"] = cost_of(definitions, facts.events);
   json["waiting"] = std::ranges::any_of(definitions.metrics, &Metric::is_waiting);
   json["causes"] = has_causes(definitions);

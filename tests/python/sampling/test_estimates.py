@@ -10,6 +10,8 @@ import subprocess
 import sys
 
 import pytest
+from html_page import sections_of
+from pprof_files import read_pprof
 from streams import PROGRAMS, environment
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring")
@@ -166,6 +168,66 @@ def test_a_part_of_the_run_has_its_own(measured, timeloom):
         assert abs(later[name]["working_s"] / all_own - parts_of_466 / 466) < 1.5 * error, later[name]
     text = timeloom("report", "--from", split, "run", cwd=measured, COLUMNS="120").stdout
     assert re.search(r" ~\d.*small_00", text) and "~: its later time is estimated from samples" in text
+
+
+def folded(timeloom, directory, *options):
+    text = timeloom("convert", "run", "--to", "collapsed", *options, "-o", "-", cwd=directory).stdout
+    return {path: int(number) for path, _, number in (line.rpartition(" ") for line in text.splitlines())}
+
+
+def test_conversions_mark_them(measured, timeloom, tmp_path):
+    paths = folded(timeloom, measured)
+    marked = {frame for path in paths for frame in path.split(";") if frame.startswith("~")}
+    rows = {row["name"]: row for row in report(timeloom, measured)["flat"]["rows"]}
+    assert marked == {f"~{name}" for name, row in rows.items() if row.get("inclusive_estimated")}
+    # All of the trace is the whole run, too.
+    again = folded(timeloom, measured, "--from", "0s")
+    assert again.keys() == paths.keys()
+    assert all(again[path] == pytest.approx(number, abs=10) for path, number in paths.items())
+    assert folded(timeloom, measured, "--from", "0s", "--only-my-code").keys() == folded(timeloom, measured, "--only-my-code").keys()  # fmt: skip
+
+    timeloom("convert", "run", "--to", "speedscope", "--paths", "-o", str(tmp_path / "s.json"), cwd=measured)
+    frames = json.loads((tmp_path / "s.json").read_text())["shared"]["frames"]
+    assert {frame["name"] for frame in frames if frame["name"].startswith("~")} == marked
+
+    def estimated(*options):
+        timeloom("convert", "run", "--to", "pprof", "--force", *options, "-o", str(tmp_path / "p.pb.gz"), cwd=measured)
+        profile = read_pprof(tmp_path / "p.pb.gz")
+        types = [profile.string_table[one.type] for one in profile.sample_type]
+        at = types.index("estimated")
+        assert all(sample.value[at] <= sample.value[types.index("time")] for sample in profile.sample)
+        return sum(sample.value[at] for sample in profile.sample)
+
+    def callgrind(*options):
+        text = timeloom("convert", "run", "--to", "callgrind", *options, "-o", "-", cwd=measured).stdout
+        assert "\nevents: Nanoseconds Visits Estimated\n" in text
+        (summary,) = re.findall(r"^summary: (\d+) (\d+) (\d+)$", text, re.MULTILINE)
+        calls = re.findall(r"^calls=\d+ \d+\n\d+ (\d+) (\d+) (\d+)$", text, re.MULTILINE)
+        assert all(int(of_it) <= int(time) for time, _, of_it in calls)
+        assert max(int(of_it) for _, _, of_it in calls) > 0.4 * int(summary[2])
+        return int(summary[2])
+
+    rows = small(rows.values())
+    errors = sum(row["own_error_s"] for row in rows.values())
+    all_estimated = sum(row["own_s"] for row in rows.values() if row.get("own_estimated"))
+    assert 0 < estimated() <= (all_estimated + errors) * 1e9
+    assert estimated() > 0.5 * all_estimated * 1e9
+    assert callgrind() == estimated() == pytest.approx(estimated("--from", "0s"), abs=1000)
+    split = f"{report(timeloom, measured)['wall_s'] / 2:.9f}s"
+    assert callgrind("--from", split) + callgrind("--until", split) == pytest.approx(estimated(), rel=0.02)
+
+
+def test_the_viewer_tells_that_it_has_none(measured, timeloom):
+    timeloom("view", "--html", "page.html", "run", cwd=measured)
+    (description,) = [body for tag, body in sections_of((measured / "page.html").read_text()) if tag == 1]
+    assert any("[TL173]" in line for line in json.loads(description)["losses"])
+
+
+def test_runs_without_estimates_have_no_marks(measured, timeloom):
+    record(measured, output="plain", arguments=("10",))
+    text = timeloom("convert", "plain", "--to", "callgrind", "-o", "-", cwd=measured).stdout
+    assert "\nevents: Nanoseconds Visits\n" in text
+    assert "~" not in timeloom("convert", "plain", "--to", "collapsed", "-o", "-", cwd=measured).stdout
 
 
 def test_profiles_threads_and_forked_children_have_estimates(tmp_path, timeloom):
