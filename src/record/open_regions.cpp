@@ -11,7 +11,7 @@
 namespace timeloom::record {
 namespace {
 
-constexpr std::size_t kFirstStackSize = 64;
+constexpr std::size_t kFirstStackSize = 40;  // a kilobyte
 
 constinit std::atomic<void (*)() noexcept> g_on_noted_leave = nullptr;
 
