@@ -41,6 +41,10 @@ std::string ending_by_exit(const spool::ProcessDefinitions& process) {
   return is_native(process) ? ending_by_c("_exit", process) : by_exit("os._exit", process);
 }
 
+bool was_to_exit(EndingKind kind) {
+  return kind == EndingKind::kExit || kind == EndingKind::kCExit || kind == EndingKind::kQuickExit;
+}
+
 std::string ending_by_status(int status) {
   if (WIFSIGNALED(status)) return "ended by " + os::signal_name(WTERMSIG(status));
   return "ended with exit status " + std::to_string(WEXITSTATUS(status));
@@ -86,13 +90,19 @@ std::optional<int> SpoolSource::reaped_status(const Process& parent, std::uint64
   return std::atoi(found->second.c_str());
 }
 
-// For ends that only the parent has seen: the cause may be C's _exit(), or an exec by then.
+// For ends that only the parent has seen: the cause may be C's _exit(), or an exec by then. A
+// process that was about to exit may have been killed meanwhile.
 void SpoolSource::add_reaped() {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     LocationGroup& group = definitions_.groups[i];
-    if (group.ending != kCutOff || !group.creator.defined()) continue;
-    if (const auto status = reaped_status(processes_[group.creator.value()], group.process_id)) {
+    if (!group.creator.defined()) continue;
+    const bool cut_off = group.ending == kCutOff;
+    const bool exits = was_to_exit(processes_[i].reader->definitions().ending.kind);
+    const auto status = reaped_status(processes_[group.creator.value()], group.process_id);
+    if (status && (cut_off || (exits && WIFSIGNALED(*status)))) {
       group.ending = ending_by_status(*status);
+    } else if (!cut_off) {
+      continue;
     } else if (const std::string_view engine = engine_that_ends(group.name); !engine.empty()) {
       group.ending = "ended by " + std::string(engine);
     } else if (waited_at_last(*processes_[i].reader)) {

@@ -213,6 +213,22 @@ TEST_F(SourceTest, ProcessesComeInTheOrderOfTheirStartsAndKnowTheirParents) {
   EXPECT_EQ(source.ending(), "");
 }
 
+TEST_F(SourceTest, AProcessThatWasKilledAtItsExitEndedByTheSignal) {
+  spool::Writer& parent = spool("9-0");
+  for (const auto& [number, status] : {std::pair{10u, SIGKILL}, {11u, 3 << 8}}) {
+    spool::Writer& child = spool(std::to_string(number) + "-0");
+    child.define_process({"worker", "", number, "", {}, {}, ""}, "9-0");
+    parent.define_property(kReaped + std::to_string(number), std::to_string(status));
+    child.define_clock_sync(os::sync_clocks());
+    child.close({EndingKind::kExit, 3});
+  }
+  end(parent);
+  const SpoolSource source = this->source();
+  ASSERT_EQ(source.definitions().groups.size(), 3u);
+  EXPECT_EQ(source.definitions().groups[1].ending, "ended by SIGKILL");
+  EXPECT_EQ(source.definitions().groups[2].ending, "ended by os._exit(3)");
+}
+
 // One second of events, with the clock of the test's spools.
 class LostClockTest : public WeaveTest {
  protected:
