@@ -75,7 +75,8 @@ def test_runs_are_listed_the_newest_first(server, project):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_findings_are_those_of_the_report(server, project, timeloom, name):
     answer = server.facts("findings", run=f"runs/{name}")
-    report = json.loads(timeloom("report", "--json", f"runs/{name}", cwd=project).stdout)
+    # The commands name the run, which the server opens by its whole path.
+    report = json.loads(timeloom("report", "--json", project / "runs" / name, cwd=project).stdout)
     wanted = report["findings"]
     assert [one["rule"] for one in wanted][:1] == [{"convoy": "lock-convoy", "quadratic": "growing-calls", "workers": "imbalance"}[name]]
     for one, other in zip(answer["findings"], wanted, strict=True):
