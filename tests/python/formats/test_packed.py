@@ -213,7 +213,8 @@ def test_damage_is_counted_and_told(both, timeloom):
     file.write_bytes(content[: len(content) // 2])
     assert "[TL168]" in timeloom("convert", packed, "--to", "csv", "--events", "-o", "-").stderr
     file.write_bytes(content[:100])
-    assert timeloom("info", packed, status=1).stderr.rstrip().endswith("[TL164]")
+    assert timeloom("convert", packed, "--to", "csv", "--events", "-o", "-", status=1).stderr.rstrip().endswith("[TL164]")
+    assert timeloom("info", packed).stderr.rstrip().endswith("; the profile is read instead [TL444]")
 
 
 def test_other_traces_are_refused(run, both, timeloom, tmp_path):

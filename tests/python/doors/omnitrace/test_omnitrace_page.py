@@ -33,7 +33,7 @@ def test_every_property_has_its_name():
 
 def test_every_variable_has_a_row():
     table = (ROOT / "src" / "doors" / "omnitrace" / "settings" / "omnitrace_table.cpp").read_text()
-    names = re.findall(r'OmnitraceVariable\{\s*"(\w+)", k\w+, "([^"]*)"', table)
+    names = re.findall(r'OmnitraceVariable\{\s*"(\w+)",\s+k\w+,\s+"([^"]*)"', table)
     assert len(names) > 70
     assert [(row[0].strip("`"), "" if row[1] == "–" else row[1].strip("`")) for row in rows("Variables")] == names
 
