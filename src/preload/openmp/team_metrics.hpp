@@ -10,7 +10,7 @@
 
 namespace timeloom::openmp {
 
-// In the running measurement; undefined: there is no memory.
+// Their ids in the running measurement. An id stays undefined where memory has run out.
 struct TeamMetrics {
   MetricId fork, size;
 };

@@ -34,45 +34,48 @@ std::optional<double> share_of_run(const Definitions& definitions, const char* k
   return seconds / (length * static_cast<double>(devices));
 }
 
-std::vector<GpuDeviceRow> device_rows(const Definitions& definitions) {
-  std::vector<GpuDeviceRow> rows;
-  const auto lines = definitions.properties.find(kGpuDeviceUses);
+// A row for each line of a property, up to the first one that `read` refuses: a file may hold any.
+template <typename Row>
+std::vector<Row> rows_of(const Definitions& definitions, const char* key,
+                         bool (*read)(const Definitions&, std::istringstream& words, Row&)) {
+  std::vector<Row> rows;
+  const auto lines = definitions.properties.find(key);
   if (lines == definitions.properties.end()) return rows;
   std::istringstream text(lines->second);
   for (std::string line; std::getline(text, line);) {
     std::istringstream words(line);
-    GpuDeviceRow row;
-    std::uint64_t group = 0;
-    if (!(words >> group >> row.device >> row.works >> row.busy_ns >> row.waits_ns >> row.peak >>
-          row.memory)) {
-      break;
-    }
-    if (group < definitions.groups.size()) row.process = definitions.groups[group].name;
-    words.ignore(1);
-    std::getline(words, row.name);
+    Row row;
+    if (!read(definitions, words, row)) break;
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-std::vector<GpuCounterRow> counter_rows(const Definitions& definitions) {
-  std::vector<GpuCounterRow> rows;
-  const auto lines = definitions.properties.find(kGpuCounterSums);
-  if (lines == definitions.properties.end()) return rows;
-  std::istringstream text(lines->second);
-  for (std::string line; std::getline(text, line);) {
-    std::istringstream words(line);
-    GpuCounterRow row;
-    std::uint64_t group = 0, sum = 0;
-    if (!(words >> group >> row.device >> row.values >> sum >> row.most >> row.counter)) break;
-    if (row.values == 0) break;
-    row.mean = static_cast<double>(sum) / static_cast<double>(row.values);
-    if (group < definitions.groups.size()) row.process = definitions.groups[group].name;
-    const auto metric = std::ranges::find(definitions.metrics, row.counter, &Metric::name);
-    if (metric != definitions.metrics.end()) row.unit = metric->unit;
-    rows.push_back(std::move(row));
+std::string process_name(const Definitions& definitions, std::uint64_t group) {
+  return group < definitions.groups.size() ? definitions.groups[group].name : std::string();
+}
+
+bool read_device(const Definitions& definitions, std::istringstream& words, GpuDeviceRow& row) {
+  std::uint64_t group = 0;
+  if (!(words >> group >> row.device >> row.works >> row.busy_ns >> row.waits_ns >> row.peak >>
+        row.memory)) {
+    return false;
   }
-  return rows;
+  row.process = process_name(definitions, group);
+  words.ignore(1);
+  std::getline(words, row.name);
+  return true;
+}
+
+bool read_counter(const Definitions& definitions, std::istringstream& words, GpuCounterRow& row) {
+  std::uint64_t group = 0, sum = 0;
+  const bool whole(words >> group >> row.device >> row.values >> sum >> row.most >> row.counter);
+  if (!whole || row.values == 0) return false;
+  row.mean = static_cast<double>(sum) / static_cast<double>(row.values);
+  row.process = process_name(definitions, group);
+  const auto metric = std::ranges::find(definitions.metrics, row.counter, &Metric::name);
+  if (metric != definitions.metrics.end()) row.unit = metric->unit;
+  return true;
 }
 
 // Adds up what locations have, by region.
@@ -89,8 +92,8 @@ class GpuSums {
     GpuFacts facts;
     facts.busy = share_of_run(tree_.definitions, kGpuBusy);
     facts.waits = share_of_run(tree_.definitions, kGpuWaits);
-    facts.devices = device_rows(tree_.definitions);
-    facts.counters = counter_rows(tree_.definitions);
+    facts.devices = rows_of(tree_.definitions, kGpuDeviceUses, read_device);
+    facts.counters = rows_of(tree_.definitions, kGpuCounterSums, read_counter);
     facts.kernels = sorted(kernels_, &GpuWorkRow::ticks);
     facts.copies = sorted(copies_, &GpuWorkRow::ticks);
     facts.callers = sorted(callers_, &GpuCallerRow::gpu_ns);

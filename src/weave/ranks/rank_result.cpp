@@ -203,7 +203,7 @@ Words words_in(std::span<const std::byte> bytes) {
   return std::memcmp(&head, &expected, sizeof head) == 0 ? std::move(words) : Words();
 }
 
-// Empty: there is no file, or it cannot be read.
+// The content of the file; nothing if it is missing or cannot be read.
 std::vector<std::byte> bytes_of_file(const spool::SpoolDirectory& spool) {
   int error = 0;
   const os::File file = spool.open(std::string(kConvertedName) + "/" + kResultName, &error);

@@ -223,7 +223,9 @@ class OpenMpSums {
     const auto thread = sums->second.threads.find(location.id);
     if (thread != sums->second.threads.end() && name == kOpenMpFork) {
       double& working = thread->second.working;
-      working = std::max(working - cell.statistics.sum * 1e-9, 0.0);
+      const double forking =
+          std::max(0.0, cell.statistics.sum) * 1e-9;  // files may have any number
+      working = std::max(0.0, working - forking);
     }
     if (name == kOpenMpTeam) {
       sums->second.add_sizes(team_size(cell.statistics.min), team_size(cell.statistics.max));
