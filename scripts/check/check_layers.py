@@ -53,6 +53,7 @@ class Tree:
         self.check_folders()
         self.check_headers()
         self.check_code()
+        self.check_standard_headers()
         self.check_cmake()
         self.check_imports()
         self.check_cycles()
@@ -83,6 +84,16 @@ class Tree:
                 self.report(path, 1, f"{name} is the name of {paths[0].relative_to(self.root).as_posix()}, too")
 
     # ---- C and C++
+
+    def check_standard_headers(self) -> None:
+        """A header compiles whatever stands before it only if it includes what it uses."""
+        for path in sorted(self.src.rglob("*.hpp")):
+            lines = list(parse.code_lines(path.read_text(encoding="utf-8", errors="replace")))
+            included = {found[1] for _, text in lines if (found := parse.INCLUDE.match(text))}
+            for line, text in lines:
+                for name in sorted(parse.standard_names(text) & table.STANDARD_HEADERS.keys()):
+                    if (header := table.STANDARD_HEADERS[name]) not in included:
+                        self.report(path, line, f"uses std::{name} and does not include <{header}>")
 
     def code_files(self) -> Iterator[pathlib.Path]:
         for folder in ("src", "include", "tests/unit", "tests/fuzz"):

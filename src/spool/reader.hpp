@@ -7,6 +7,7 @@
 // used by one thread, different ones may be used at the same time.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>

@@ -27,6 +27,11 @@ def namespaces(line: str) -> set[str]:
     return set(re.findall(r"(?<![\w:])(?:timeloom::)?(\w+)::", code))
 
 
+def standard_names(line: str) -> set[str]:
+    """The names behind `std::` in a line of code."""
+    return set(re.findall(r"\bstd::(\w+)", line))
+
+
 def cmake_words(text: str) -> Iterator[tuple[int, str]]:
     """Words and parentheses of a CMake file, without comments."""
     for number, line in enumerate(text.split("\n"), 1):

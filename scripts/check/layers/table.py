@@ -123,6 +123,41 @@ CONDITIONS = (
     Conditions("the platform", re.compile(PLATFORM), re.compile(r"os/"), "src/os"),
 )
 
+# Names of the standard library that a header may use only if it includes their header itself: precompiled headers and
+# the headers of neighbours hide what is missing. Names that nearly every header brings (size_t, move, pair) are left out.
+STANDARD_HEADERS = {
+    name: header
+    for header, names in {
+        "array": "array",
+        "atomic": "atomic",
+        "bitset": "bitset",
+        "chrono": "chrono",
+        "condition_variable": "condition_variable",
+        "cstdint": "int64_t",
+        "deque": "deque",
+        "exception": "exception_ptr",
+        "filesystem": "filesystem",
+        "functional": "function",
+        "limits": "numeric_limits",
+        "map": "map",
+        "memory": "make_shared make_unique shared_ptr unique_ptr",
+        "mutex": "mutex",
+        "optional": "optional",
+        "set": "set",
+        "span": "span",
+        "stdexcept": "logic_error runtime_error",
+        "string": "string",
+        "system_error": "error_code",
+        "thread": "thread",
+        "tuple": "tuple",
+        "unordered_map": "unordered_map",
+        "unordered_set": "unordered_set",
+        "variant": "variant",
+        "vector": "vector",
+    }.items()
+    for name in names.split()
+}
+
 # The namespace of the code in a folder, if it differs from the folder's name. A name with this namespace counts as a
 # use of the folder, whichever header declares it.
 NAMESPACES = {

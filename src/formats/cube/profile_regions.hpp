@@ -3,6 +3,7 @@
 // Plain functions. They throw only std::bad_alloc.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "formats/cube/cube_model.hpp"

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "core/event.hpp"
 #include "formats/otf2/read/event_files.hpp"

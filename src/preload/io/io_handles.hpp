@@ -7,6 +7,8 @@
 // function's comment states otherwise.
 #pragma once
 
+#include <cstdint>
+
 #include "core/definitions.hpp"
 #include "core/io.hpp"
 #include "record/native/wrapper_interface.hpp"

@@ -115,6 +115,10 @@ RULES = {
         {"src/core/a.hpp": "", "src/os/a.hpp": ""},
         "src/os/a.hpp:1: a.hpp is the name of src/core/a.hpp, too",
     ),
+    "a header that leaves a header of the standard library to others": (
+        {"src/core/a.hpp": "#include <span>\n// std::map\nstd::span<int> a();\nstd::vector<int> b();\n"},
+        "src/core/a.hpp:4: uses std::vector and does not include <vector>",
+    ),
     "a folder in which nobody finds anything": (
         {f"src/core/a{number}.cpp": "" for number in range(41)},
         "src/core:1: has 41 files beside each other; more than 40 want folders",

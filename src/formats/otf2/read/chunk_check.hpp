@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <string>
 
 #include "formats/otf2/read/event_digest.hpp"
 #include "formats/otf2/read/otf2_anchor.hpp"

@@ -1,6 +1,7 @@
 // Reads the events of one location and passes them to sinks. Plain functions. They throw Error.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "formats/otf2/read/definition_reader.hpp"

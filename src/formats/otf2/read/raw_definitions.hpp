@@ -5,8 +5,11 @@
 
 #include "formats/otf2/read/definition_reader.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace timeloom::otf2 {
 

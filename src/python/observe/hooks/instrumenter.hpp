@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "python/interpreter/compat.hpp"
 #include "settings/settings.hpp"

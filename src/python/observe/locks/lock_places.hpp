@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "python/interpreter/compat.hpp"
 #include "record/locks/lock_account.hpp"

@@ -3,6 +3,8 @@
 // Plain functions; they throw Error as Output does.
 #pragma once
 
+#include <string>
+
 #include "core/definitions.hpp"
 #include "tools/report/native/native_times.hpp"
 #include "tools/text/output.hpp"
