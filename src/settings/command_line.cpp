@@ -50,6 +50,7 @@ void take_option(const OptionWords& words, std::span<const std::string> rest, Co
     line.options.emplace_back(option.setting, value);
   } else {
     line.help = line.help || option.name() == "--help";
+    if (line.help && !rest.empty() && rest.front() == "all") line.help_detail = HelpDetail::kAll;
     line.version = line.version || option.name() == "--version";
     line.own.push_back(words);
   }

@@ -15,6 +15,7 @@
 
 #include "settings/option_reader.hpp"
 #include "settings/settings.hpp"
+#include "settings/settings_text.hpp"
 
 namespace timeloom {
 
@@ -27,6 +28,7 @@ struct CommandLine {
   std::vector<std::string> arguments;  // of the program
   bool marked = false;                 // -- is before the program
   bool help = false;
+  HelpDetail help_detail = HelpDetail::kNames;  // kAll: --help all
   bool version = false;
 };
 

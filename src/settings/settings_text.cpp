@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "core/text/joined.hpp"
 #include "settings/settings.hpp"
@@ -32,28 +33,36 @@ constexpr char kEnding[] =
     "\n"
     "exit status: that of the program; 2 if it was not started for wrong usage.\n";
 
+bool is_on_by_default(const Setting& setting) {
+  return setting.type == SettingType::kBool && setting.default_value == "on";
+}
+
+// The option that changes something, without its dashes: "profile", "no-waiting".
+std::string switch_name(const Setting& setting) {
+  return (is_on_by_default(setting) ? "no-" : "") + std::string(setting.name);
+}
+
 // The setting as a user writes it: "-o, --output DIR".
 std::string option_text(const Setting& setting) {
   std::string text;
   if (setting.short_name != 0) {
     text += std::string("-") + setting.short_name + ", ";
   }
-  const bool on_by_default = setting.type == SettingType::kBool && setting.default_value == "on";
-  text += (on_by_default ? "--no-" : "--") + std::string(setting.name);
+  text += "--" + switch_name(setting);
   if (!setting.placeholder.empty()) {
     text += " " + std::string(setting.placeholder);
   }
   return text;
 }
 
-// Breaks `text` into lines of kWidth whose first begins at `column`.
-std::string wrapped(std::string_view text, std::size_t column) {
+// Breaks `text` into lines of kWidth. The first starts at `column`, the others at `indent`.
+std::string wrapped(std::string_view text, std::size_t column, std::size_t indent = kIndent) {
   std::string result;
   while (!text.empty()) {
     const std::size_t space = std::min(text.find(' '), text.size());
     if (column + 1 + space > kWidth) {
-      result += "\n" + std::string(kIndent, ' ');
-      column = kIndent;
+      result += "\n" + std::string(indent, ' ');
+      column = indent;
     } else if (!result.empty()) {
       result += ' ';
       ++column;
@@ -95,6 +104,44 @@ std::string page_entry(const Setting& setting) {
       std::string(setting.name) + "` | " + type_text(setting) + " | " +
       (setting.default_value.empty() ? "none" : "`" + std::string(setting.default_value) + "`") +
       " |\n\n";
+  return text;
+}
+
+std::string described_groups() {
+  std::string text;
+  std::string_view group;
+  for (const Setting& setting : all_settings()) {
+    if (setting.group != group) {
+      group = setting.group;
+      text += "\n" + std::string(group) + ":\n";
+    }
+    text += help_entry(setting);
+  }
+  return text;
+}
+
+std::string needed_by_most() {
+  std::string text = "\nWhat most users need:\n";
+  for (const SettingId id : {SettingId::output, SettingId::overhead, SettingId::only_my_code,
+                             SettingId::profile, SettingId::memory}) {
+    text += help_entry(setting_of(id));
+  }
+  return text;
+}
+
+// The name of each option, without what it does.
+std::string named_groups() {
+  std::map<std::string_view, std::string> names;
+  std::vector<std::string_view> order;
+  for (const Setting& setting : all_settings()) {
+    std::string& text = names[setting.group];
+    if (text.empty()) order.push_back(setting.group);
+    text += (text.empty() ? "--" : " --") + switch_name(setting);
+  }
+  std::string text;
+  for (const std::string_view group : order) {
+    text += "\n" + std::string(group) + ":\n  " + wrapped(names[group], 2, 2);
+  }
   return text;
 }
 
@@ -145,10 +192,7 @@ starts when it is not installed beside one.
 
 std::string setting_help(const Setting& setting) {
   std::string text(setting.meaning);
-  const bool on_by_default = setting.type == SettingType::kBool && setting.default_value == "on";
-  if (on_by_default) {
-    text = "do not " + text;
-  }
+  if (is_on_by_default(setting)) text = "do not " + text;
   if (!setting.choices.empty()) {
     text += "; one of " + joined(setting.choices);
   }
@@ -158,20 +202,14 @@ std::string setting_help(const Setting& setting) {
   return text;
 }
 
-std::string run_help() {
-  std::string text = kUsage;
-  std::string_view group;
-  for (const Setting& setting : all_settings()) {
-    if (setting.group != group) {
-      group = setting.group;
-      text += "\n" + std::string(group) + ":\n";
-    }
-    text += help_entry(setting);
-  }
-  text +=
-      "\nOther:\n  -h, --help            show this help\n"
-      "  -V, --version         show the version of Timeloom\n";
-  return text + kEnding;
+std::string run_help(HelpDetail detail) {
+  const std::string options =
+      detail == HelpDetail::kAll ? described_groups() : needed_by_most() + named_groups();
+  return kUsage + options +
+         "\nOther:\n"
+         "  -h, --help [all]      show this help; with all, what each option does\n"
+         "  -V, --version         show the version of Timeloom\n" +
+         kEnding;
 }
 
 std::string settings_page() {

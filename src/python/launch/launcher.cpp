@@ -239,7 +239,7 @@ PyObject* run_command_line(PyObject*, PyObject* arguments) {
   return enter_by(kTimeloomDoor, [&]() -> PyObject* {
     const std::vector<std::string> given = words_of(words);
     const CommandLine line = parse_command_line(given, InterpreterFlags::kRefuse);
-    if (line.help) return print_and_exit(run_help());
+    if (line.help) return print_and_exit(run_help(line.help_detail));
     if (line.version) return print_and_exit("timeloom " TIMELOOM_VERSION "\n");
     refuse_other_program(given, line);
     const Settings settings = read_settings(

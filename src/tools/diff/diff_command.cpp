@@ -1,6 +1,7 @@
 // `timeloom diff BEFORE AFTER`, `timeloom diff BEFORE... -- AFTER...`: what became slower, faster,
 // new or gone.
 
+#include <algorithm>
 #include <future>
 #include <map>
 #include <memory>
@@ -111,7 +112,7 @@ bool compares_work(DiffBy by, const profile::Diff& diff) {
 }
 
 void write(const profile::Diff& diff, const DiffOptions& options, const DiffRuns& runs,
-           const DiffRowOptions& rows, const std::vector<SlowDown>& slow, bool certain,
+           const DiffRowOptions& rows, const std::vector<Compared>& compared, DiffCertainty certain,
            std::optional<MemoryDiff> memory) {
   DiffTables tables{.memory = std::move(memory)};
   if (options.tree || options.flat) {
@@ -122,7 +123,7 @@ void write(const profile::Diff& diff, const DiffOptions& options, const DiffRuns
   if (options.json || options.format == CiFormat::kJson)
     write_diff_json(diff, runs, tables, rows, output);
   else if (options.format != CiFormat::kText)
-    write_ci_report(ci_report_of(slow, runs, *options.fail_above, certain), options.format, output);
+    write_ci_report(ci_report_of(compared, runs, certain), options.format, output);
   else
     write_diff(diff, runs, tables, rows, Terminal::detect(options.colour), output);
   output.flush();
@@ -148,24 +149,28 @@ int run_diff(const DiffOptions& options) {
       before.names, after.names,
       differing_parts(before.trees.front().definitions, after.trees.front().definitions),
       before.losses(), after.losses()};
-  const std::vector<SlowDown> slow = options.fail_above
-                                         ? too_slow(diff, *options.fail_above, rows.by_work)
-                                         : std::vector<SlowDown>();
-  const bool certain = is_certain(slow.empty(), before.effect(), after.effect());
-  write(diff, options, runs, rows, slow, certain, compare_memory(before.trees, after.trees));
+  const std::vector<Compared> compared =
+      options.fail_above ? compare_with_limit(diff, *options.fail_above, rows.by_work)
+                         : std::vector<Compared>();
+  const bool slow = std::ranges::any_of(compared, &Compared::too_slow);
+  const DiffCertainty certain{.slower = is_certain(false, before.effect(), after.effect()),
+                              .not_slower = is_certain(true, before.effect(), after.effect())};
+  write(diff, options, runs, rows, compared, certain, compare_memory(before.trees, after.trees));
   if (!options.fail_above) return kDone;
-  for (const SlowDown& one : slow) print_line(one.text());
+  for (const Compared& one : compared) {
+    if (one.too_slow) print_line(one.text());
+  }
   if (const std::string left_out = not_timed(diff); !left_out.empty()) {
     print_line("left out of --fail-above, not timed to the end (--overhead): " + left_out +
                " [TL413]");
   }
-  if (!certain) {
+  if (!certain.of(slow)) {
     print_line(
         "undecided: the lost parts of the runs could change what --fail-above finds; record them "
         "whole [TL414]");
     return kCannotTell;
   }
-  return slow.empty() ? kDone : kFailed;
+  return slow ? kFailed : kDone;
 }
 
 }  // namespace

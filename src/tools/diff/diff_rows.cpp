@@ -154,35 +154,35 @@ bool beyond_spread(const Diff& diff, const profile::DiffRange& before,
   return after.least > before.most || before.least > after.most;
 }
 
-std::string SlowDown::text() const {
+std::string Compared::text() const {
   return formatted("{} {} {:.3g} s instead of {:.3g} s", name.empty() ? "the whole" : name,
                    of_work ? "works" : "takes", after, before);
 }
 
-std::vector<SlowDown> too_slow(const Diff& diff, double percent, bool by_work) {
-  std::vector<SlowDown> result;
+std::vector<Compared> compare_with_limit(const Diff& diff, double percent, bool by_work) {
+  std::vector<Compared> result;
   const double floor = percent > 0 ? kLeastDifference : 0;
-  const auto check = [&](SlowDown one) {
-    if (one.after - one.before <= std::max(std::abs(one.before) * percent / 100, floor)) return;
+  const auto compare = [&](Compared one, const profile::DiffRange& before,
+                           const profile::DiffRange& after) {
     one.of_work = by_work;
+    one.too_slow = one.after - one.before > std::max(std::abs(one.before) * percent / 100, floor) &&
+                   (!by_work || beyond_spread(diff, before, after));
     result.push_back(std::move(one));
   };
   const double whole = by_work ? diff.after.working : diff.after.all;
-  if (!by_work || beyond_spread(diff, diff.before.working_range, diff.after.working_range)) {
-    check({"", "", 0, by_work ? diff.before.working : diff.before.all, whole});
-  }
+  compare({"", "", 0, by_work ? diff.before.working : diff.before.all, whole},
+          diff.before.working_range, diff.after.working_range);
   for (const DiffRegion& region : diff.regions) {
     const DiffSide &before = region.before, &after = region.after;
     if (!before.there || !after.there || is_not_timed(region)) continue;
-    if (by_work &&
-        !beyond_spread(diff, before.inclusive_working_range, after.inclusive_working_range)) {
-      continue;
-    }
-    const SlowDown one{diff_region_name(region), region.file, region.line,
-                       by_work ? before.inclusive_working : before.inclusive,
-                       by_work ? after.inclusive_working : after.inclusive};
-    if (one.after >= kLeastDiffShare * std::abs(whole)) check(one);
+    Compared one{diff_region_name(region), region.file, region.line,
+                 by_work ? before.inclusive_working : before.inclusive,
+                 by_work ? after.inclusive_working : after.inclusive};
+    if (one.after < kLeastDiffShare * std::abs(whole)) continue;
+    compare(std::move(one), before.inclusive_working_range, after.inclusive_working_range);
   }
+  std::ranges::stable_sort(result, std::ranges::greater(),
+                           [](const Compared& one) { return std::pair(one.too_slow, one.after); });
   return result;
 }
 

@@ -71,22 +71,25 @@ std::vector<std::string> path_of(const profile::Diff& diff, profile::NodeId node
 // The time of the longer run, to which --min-percent refers.
 double longer(const profile::Diff& diff, bool by_work);
 
-// A region that grew by more than --fail-above allows, or the whole.
-struct SlowDown {
+// A region, or the whole run, that --fail-above has compared.
+struct Compared {
   std::string name;  // empty: the whole
   std::string file;
   std::uint32_t line = 0;
   double before = 0;  // seconds, with the regions inside
   double after = 0;
   bool of_work = false;
+  bool too_slow = false;     // grew by more than the limit, beyond the spread of the runs
   std::string text() const;  // "the whole takes 2 s instead of 1 s"
 };
 
-// The whole run and the regions with at least a hundredth of it whose inclusive time, or work with
-// the regions inside, grew by more than `percent`, beyond the spread of the runs. Functions that
-// --overhead has not timed to the end in one of the runs are left out.
-std::vector<SlowDown> too_slow(const profile::Diff& diff, double percent, bool by_work);
-// A sentence that names these functions, the longest ones first; empty: there are none.
+// The whole run and the regions with at least a hundredth of it, by their inclusive time, or work
+// with the regions inside: those that grew by more than `percent` first, each part in the order of
+// the largest time. Functions that --overhead has not timed to the end in one of the runs are left
+// out.
+std::vector<Compared> compare_with_limit(const profile::Diff& diff, double percent, bool by_work);
+// A sentence that names the functions that are left out, the longest ones first; empty: there are
+// none.
 std::string not_timed(const profile::Diff& diff);
 
 }  // namespace timeloom::tools

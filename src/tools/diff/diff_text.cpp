@@ -286,20 +286,17 @@ ordered_json totals_json(const profile::DiffTotals& side, const std::vector<std:
 
 }  // namespace
 
-CiReport ci_report_of(const std::vector<SlowDown>& slow, const DiffRuns& runs, double percent,
-                      bool certain) {
+CiReport ci_report_of(const std::vector<Compared>& compared, const DiffRuns& runs,
+                      DiffCertainty certain) {
   CiReport report{"timeloom diff", runs.before.front() + " > " + runs.after.front(), {}, {}};
   for (const std::string& loss : runs.losses_before) report.losses.push_back("before: " + loss);
   for (const std::string& loss : runs.losses_after) report.losses.push_back("after: " + loss);
-  for (const SlowDown& one : slow) {
-    report.results.push_back({one.name.empty() ? "the whole" : one.name,
-                              certain ? CiOutcome::kFail : CiOutcome::kUndecided, one.text(),
-                              one.file, one.line});
-  }
-  if (report.results.empty()) {
-    report.results.push_back({formatted("nothing takes {:g}% longer", percent),
-                              certain ? CiOutcome::kPass : CiOutcome::kUndecided,
-                              certain ? "" : "the lost parts of the runs could change that"});
+  for (const Compared& one : compared) {
+    const CiOutcome outcome = !certain.of(one.too_slow) ? CiOutcome::kUndecided
+                              : one.too_slow            ? CiOutcome::kFail
+                                                        : CiOutcome::kPass;
+    report.results.push_back(
+        {one.name.empty() ? "the whole" : one.name, outcome, one.text(), one.file, one.line});
   }
   return report;
 }

@@ -23,6 +23,13 @@ struct DiffRuns {
   std::vector<std::string> losses_after{};
 };
 
+// Whether the lost parts of the runs cannot change that a region is too slow, or that it is not.
+struct DiffCertainty {
+  bool slower = true;
+  bool not_slower = true;
+  bool of(bool is_slower) const { return is_slower ? slower : not_slower; }
+};
+
 struct DiffTables {
   bool tree = true;  // the call paths
   bool flat = true;  // the regions
@@ -31,10 +38,9 @@ struct DiffTables {
 
 void write_diff(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                 const DiffRowOptions& options, const Terminal& terminal, Output& output);
-// `slow`: the regions slower than --fail-above `percent` allows; `certain`: the lost parts of the
-// runs cannot change the answer.
-CiReport ci_report_of(const std::vector<SlowDown>& slow, const DiffRuns& runs, double percent,
-                      bool certain);
+// Each row that --fail-above has compared is a result.
+CiReport ci_report_of(const std::vector<Compared>& compared, const DiffRuns& runs,
+                      DiffCertainty certain);
 void write_diff_json(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                      const DiffRowOptions& options, Output& output);
 

@@ -134,7 +134,7 @@ void Answer::add_functions() {
 
 std::optional<double> Answer::long_stretches() const {
   const auto& properties = definitions().properties;
-  if (has_sampled_calls(definitions()) || properties.contains(kCFunctions) ||
+  if (properties.contains(kSampleCount) || properties.contains(kCFunctions) ||
       !properties.contains("timeloom::python") || ThrottledFunctions(properties).any()) {
     return {};
   }

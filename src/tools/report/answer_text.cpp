@@ -238,7 +238,7 @@ class AnswerWriter {
     const double share = answer_.long_stretches().value_or(0);
     if (share >= kMuchStretch) {
       lines.push_back(formatted(
-          "{:.0f}% where Python calls are 5 {} or more apart: loops, or C (run --c-functions)",
+          "{:.0f}% where Python calls are 5 {} or more apart: loops, or C (run --sample 1ms)",
           share * 100, terminal_.micro()));
     }
     if (const double unknown = unknown_waiting(); unknown >= kMuchUnknown) {

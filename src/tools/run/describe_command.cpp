@@ -48,7 +48,7 @@ ordered_json command_json(const Setting& setting) {
 
 // The help of commands that parse their own command line.
 std::string usage_of(const std::string& command) {
-  if (command == "run") return run_help();
+  if (command == "run") return run_help(HelpDetail::kAll);
   if (command == "score") return score_help();
   return {};
 }

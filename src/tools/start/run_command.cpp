@@ -97,7 +97,7 @@ int run_or_refuse(const std::vector<std::string>& arguments) {
     print_line(error.what());
     return kWrongUsage;
   }
-  return print(line.help ? run_help() : "timeloom " TIMELOOM_VERSION "\n");
+  return print(line.help ? run_help(line.help_detail) : "timeloom " TIMELOOM_VERSION "\n");
 }
 
 }  // namespace

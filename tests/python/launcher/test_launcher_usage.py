@@ -1,6 +1,7 @@
 """Wrong usage: one line on stderr, status 2, nothing run, nothing written."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -256,6 +257,14 @@ def test_help_and_version_go_to_stdout(door, work):
     process = run(door, ["--help"], work)
     assert process.returncode == 0 and process.stderr == ""
     assert process.stdout.startswith("usage: timeloom run [interpreter flags] [options] PROGRAM")
+    # Five options are described, the others named; `all` describes each.
+    assert re.findall(r"^  (?:-\w, )?--([\w-]+)(?: [A-Z]+)?(?:   .*)?$", process.stdout, re.MULTILINE)[:5] == [
+        "output", "overhead", "only-my-code", "profile", "memory",
+    ]  # fmt: skip
+    assert " --no-waiting " in process.stdout and "do not measure how long threads wait" not in process.stdout
+    process = run(door, ["--help", "all"], work)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "  --no-waiting          do not measure how long threads wait" in process.stdout
     process = run(door, ["--version"], work)
     assert (process.returncode, process.stderr) == (0, "")
     assert process.stdout.startswith("timeloom ")

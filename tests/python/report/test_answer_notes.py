@@ -42,10 +42,10 @@ def test_warnings_take_their_lines_from_the_rest(timeloom, program, tmp_path, te
     assert len(said) + lines - 1 <= 24
 
 
-@pytest.mark.parametrize(("options", "said"), [([], True), (["--c-functions"], False)])
+@pytest.mark.parametrize(("options", "said"), [([], True), (["--c-functions"], False), (["--sample", "1ms"], False)])
 def test_time_in_functions_that_call_c_is_said_with_the_option(timeloom, program, tmp_path, options, said):
     lines = timeloom("report", record(program, tmp_path, IN_C, *options), **SCREEN).stdout.splitlines()
-    hints = [line for line in lines if "(run --c-functions)" in line]
+    hints = [line for line in lines if "(run --sample 1ms)" in line]
     assert [bool(re.match(r"\d+% where Python calls are 5 us or more apart", line)) for line in hints] == [True] * said
 
 

@@ -1,6 +1,7 @@
 """`timeloom diff`: two runs side by side, for people, for programs and for CI."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -175,6 +176,13 @@ def test_several_runs_of_each_side(timeloom, tmp_path):
     assert "a0 and 2 others, median" in text and " spread " in text and "__main__.growing" in text
     failed = timeloom("diff", "--fail-above", 50, "--format", "junit", *before, "--", *after, cwd=tmp_path, status=1)
     assert 'name="__main__.growing" file="app.py" line="6"' in failed.stdout
+    # What is within the limit is a test that passes.
+    passed = timeloom("diff", "--fail-above", 1000, "--format", "junit", *before, "--", *after, cwd=tmp_path)
+    names = re.findall(r'<testcase classname="timeloom diff" name="([^"]+)"[^>]*/>', passed.stdout)
+    assert names[0] == "the whole" and {"__main__", "__main__.growing"} <= set(names)
+    assert f'tests="{len(names)}" failures="0" errors="0"' in passed.stdout
+    markdown = timeloom("diff", "--fail-above", 1000, "--format", "markdown", *before, "--", *after, cwd=tmp_path)
+    assert f"### timeloom diff: {len(names)} of {len(names)} passed" in markdown.stdout
     assert timeloom("diff", "--by", "time", "a0", "a1", cwd=tmp_path).stdout.count(" of work") == 0
 
 

@@ -157,17 +157,19 @@ TEST(Variables, CarryAllSettings) {
 }
 
 TEST(Texts, NameEverySetting) {
-  const std::string help = run_help();
+  const std::string help = run_help(HelpDetail::kAll);
+  const std::string names = run_help(HelpDetail::kNames);
   const std::string page = settings_page();
   for (const Setting& setting : all_settings()) {
     EXPECT_NE(help.find(std::string(setting.name)), std::string::npos) << setting.name;
+    EXPECT_NE(names.find("-" + std::string(setting.name)), std::string::npos) << setting.name;
     EXPECT_NE(page.find("`" + variable_of(setting) + "`"), std::string::npos) << setting.name;
   }
 }
 
 TEST(Texts, HelpFitsATerminal) {
   std::size_t begin = 0;
-  const std::string help = run_help();
+  const std::string help = run_help(HelpDetail::kNames) + run_help(HelpDetail::kAll);
   while (begin < help.size()) {
     const std::size_t end = help.find('\n', begin);
     EXPECT_LE(end - begin, 80u) << help.substr(begin, end - begin);

@@ -34,7 +34,9 @@ std::string text(const DiffRows& rows, const profile::Diff& diff = {}) {
 
 std::vector<std::string> slow_in(const profile::Diff& diff, double percent, bool by_work = false) {
   std::vector<std::string> lines;
-  for (const SlowDown& one : too_slow(diff, percent, by_work)) lines.push_back(one.text());
+  for (const Compared& one : compare_with_limit(diff, percent, by_work)) {
+    if (one.too_slow) lines.push_back(one.text());
+  }
   return lines;
 }
 

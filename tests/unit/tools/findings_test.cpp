@@ -68,6 +68,15 @@ TEST(Findings, AWorkerThatGoesOnAloneIsASerialEnd) {
             "sim-2 goes on alone for 1.00 s after the other 3 have ended (62.1% of the run)");
 }
 
+TEST(Findings, AWorkerThatWaitsForAChildIsNoSerialEnd) {
+  profile::Story story = four_workers("simulate +1500 ) ", 0);
+  story.thread("child", "wait +650 ) solve +900 )", 5);
+  CallTree tree = tree_of(story);
+  wait_in(tree, 3, "simulate", 1000);
+  wait_in(tree, 5, "wait", 650);
+  EXPECT_EQ(rules_in(tree), "");
+}
+
 TEST(Findings, ProcessesThatAllImportAreCounted) {
   for (const bool much : {true, false}) {
     profile::Story story;

@@ -15,6 +15,7 @@ constexpr double kSlower = 1.5;            // times the work of the others
 constexpr double kMuchOfTheBusiest = 0.2;  // of the work of the busiest thread
 constexpr double kMoreCalls = 1.2;         // times the calls of the others: it got more to do
 constexpr double kMuchAlone = 0.3;         // of the wall time
+constexpr double kMostOfTheEnd = 0.5;      // for a process that works meanwhile
 constexpr double kLeastSeconds = 0.05;     // a shorter time does not matter
 constexpr double kMuchImporting = 0.25;    // of the work of a process
 constexpr double kLeastImporting = 0.2;    // seconds in each process
@@ -100,6 +101,18 @@ void add_imbalance(const FoundIn& run, const std::vector<Worker>& team, Findings
         {"others", static_cast<double>(team.size() - 1)}}});
 }
 
+// Whether another process works from `start` to `end`, for which `last` may wait: a child of it.
+bool others_work(const FoundIn& run, const Worker& last, double start, double end) {
+  const auto group = [&](const WorkerTimes& one) {
+    return run.tree.definitions.locations[one.location].group;
+  };
+  return std::ranges::any_of(run.locations, [&](const WorkerTimes& one) {
+    const double overlap = std::min(one.last, end) - std::max(one.first, start);
+    return group(one) != group(*last.threads.front()) && overlap >= kMostOfTheEnd * (end - start) &&
+           one.working >= kMostOfTheEnd * one.span();
+  });
+}
+
 void add_serial_end(const FoundIn& run, const std::vector<Worker>& team, Findings& findings) {
   const Worker& last = *std::ranges::max_element(team, {}, &Worker::last);
   double before = 0;
@@ -108,6 +121,7 @@ void add_serial_end(const FoundIn& run, const std::vector<Worker>& team, Finding
   }
   const double alone = last.last() - before;
   if (alone < kMuchAlone * run.wall || alone < kLeastSeconds) return;
+  if (others_work(run, last, before, last.last())) return;
   const auto same = [&](const Finding& one) { return one.command == report_of(last); };
   if (std::ranges::any_of(findings, same)) return;  // it has more to do: an imbalance
   findings.push_back(
