@@ -175,21 +175,24 @@ class AnswerWriter {
     double elsewhere = times.all_waiting;
     for (std::size_t i = 0; i < rows; ++i) elsewhere -= answer_.waiting()[i].waiting;
     const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
-    const std::string_view how = !times.measured ? " in functions that are known to wait"
-                                 : has_tasks()   ? " of threads and suspended tasks"
-                                                 : " in which threads did not run";
     const std::string others =
         much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : "";
-    const std::string all_waiting = "  " + duration(times.all_waiting, terminal_, " ");
+    const std::string_view how = !times.measured ? ", in functions that are known to wait"
+                                 : has_tasks()   ? ", suspended tasks included"
+                                                 : "";
+    const double all = times.all_working + times.all_waiting;
+    const std::string part_of_all = "  " + duration(times.all_waiting, terminal_, " ") + " of " +
+                                    duration(all, terminal_, " ");
     if (times.has_causes) {
-      title(head("waited"), "waiting", all_waiting + ": " + cause_shares(times.all_causes) + others,
+      title(head("waited"), "waiting",
+            part_of_all + " with work: " + cause_shares(times.all_causes) + others,
             " " + pad_right("cause", kCauseColumns));
     } else {
-      title(head("waiting"), "waiting", all_waiting + (much ? others : std::string(how)));
+      title(head("waiting"), "waiting",
+            part_of_all + " of work and waiting" + (much ? others : std::string(how)));
     }
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.waiting()[i];
-      const double all = times.all_working + times.all_waiting;
       std::string shown = numbers(row.region, part(row.waiting, all), row.waiting, row.visits);
       if (times.has_causes) shown += " " + pad_right(main_cause(row.causes), kCauseColumns);
       line(row.region, shown, {},
@@ -389,7 +392,7 @@ void write_answer(const Answer& answer, const Findings& findings, const RunFacts
                   const Terminal& terminal, Output& output) {
   write_head(facts, run, scope, terminal, output);
   if (answer.functions().empty() && answer.waiting().empty()) {
-    output.write("\nNo region was entered: there is nothing to show.\n");
+    output.write("\nNo time was recorded in a region: there is nothing to show.\n");
     return;
   }
   std::size_t taken = 1;

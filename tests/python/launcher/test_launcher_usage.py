@@ -261,7 +261,7 @@ def test_help_and_version_go_to_stdout(door, work):
     assert re.findall(r"^  (?:-\w, )?--([\w-]+)(?: [A-Z]+)?(?:   .*)?$", process.stdout, re.MULTILINE)[:5] == [
         "output", "overhead", "only-my-code", "profile", "memory",
     ]  # fmt: skip
-    assert " --no-waiting " in process.stdout and "do not measure how long threads wait" not in process.stdout
+    assert "--no-waiting" in process.stdout and "do not measure how long threads wait" not in process.stdout
     process = run(door, ["--help", "all"], work)
     assert (process.returncode, process.stderr) == (0, "")
     assert "  --no-waiting          do not measure how long threads wait" in process.stdout

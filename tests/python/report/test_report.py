@@ -269,7 +269,7 @@ def test_a_damaged_profile_is_said_and_the_trace_is_read(timeloom, recorded, tmp
 
 def test_an_archive_without_events(timeloom, tmp_path):
     empty = make_archive(tmp_path / "empty", {})
-    assert "No region was entered" in timeloom("report", empty).stdout
+    assert "No time was recorded in a region" in timeloom("report", empty).stdout
     report = report_json(timeloom, empty)
     assert report["tree"]["rows"] == report["flat"]["rows"] == []
     assert json.loads(timeloom("info", "--json", empty).stdout)["events"] == 0

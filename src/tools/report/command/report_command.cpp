@@ -41,7 +41,7 @@ void write_report_text(const ReportOptions& options, const RowOptions& rows, con
   const Terminal terminal = Terminal::detect(options.colour);
   write_headline(facts_of(data.definitions()), run, terminal, output);
   if (data.total_seconds() == 0 && data.tree_rows({}).rows.empty()) {
-    output.write("\nNo region was entered: there is nothing to show.\n");
+    output.write("\nNo time was recorded in a region: there is nothing to show.\n");
     return;
   }
   if (options.tree) write_tree(data, rows, scope, terminal, output);
