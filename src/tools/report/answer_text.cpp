@@ -177,20 +177,18 @@ class AnswerWriter {
     const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
     const std::string others =
         much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : "";
-    const std::string_view how = !times.measured ? ", in functions that are known to wait"
-                                 : has_tasks()   ? ", suspended tasks included"
-                                                 : "";
     const double all = times.all_working + times.all_waiting;
-    const std::string part_of_all = "  " + duration(times.all_waiting, terminal_, " ") + " of " +
-                                    duration(all, terminal_, " ");
-    if (times.has_causes) {
-      title(head("waited"), "waiting",
-            part_of_all + " with work: " + cause_shares(times.all_causes) + others,
-            " " + pad_right("cause", kCauseColumns));
-    } else {
-      title(head("waiting"), "waiting",
-            part_of_all + " of work and waiting" + (much ? others : std::string(how)));
-    }
+    const std::string whole = duration(all, terminal_, " ") + " of work and waiting";
+    const std::string_view how = !times.measured ? " in functions that are known to wait"
+                                 : has_tasks()   ? " of threads and suspended tasks"
+                                                 : "";
+    const std::string more = times.has_causes ? ": " + cause_shares(times.all_causes) + others
+                             : much           ? others
+                                              : std::string(how);
+    title(head(times.has_causes ? "waited" : "waiting"), "waiting",
+          "  " + duration(times.all_waiting, terminal_, " ") + more +
+              (more.empty() ? " of " : "; 100% = ") + whole,
+          times.has_causes ? " " + pad_right("cause", kCauseColumns) : "");
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.waiting()[i];
       std::string shown = numbers(row.region, part(row.waiting, all), row.waiting, row.visits);
