@@ -41,14 +41,18 @@ std::uint64_t unseen_cpu(const RunFacts& facts) noexcept {
 
 namespace {
 
+// Work is what clocks of threads have measured between events, so sums of it are not exact.
+constexpr double kLeastOutside = 0.02;  // of the CPU time
+
 // "1.90 s of CPU time (31.2% of all)"; empty: too little to matter.
-std::string share_of_cpu(std::uint64_t cpu_ns, const RunFacts& facts, const Terminal& terminal) {
+std::string share_of_cpu(std::uint64_t cpu_ns, const RunFacts& facts, const Terminal& terminal,
+                         double least_share = 0.01) {
   // Below it is what the clocks of threads and processes differ by, and the end of the program.
-  constexpr double kLeastTime = 0.02, kLeastShare = 0.01;
+  constexpr double kLeastTime = 0.02;
   const double time = static_cast<double>(cpu_ns) * 1e-9;
   const double share =
       facts.cpu.known() ? time / (static_cast<double>(facts.cpu.process) * 1e-9) : 0;
-  if (time < kLeastTime || share < kLeastShare) return {};
+  if (time < kLeastTime || share < least_share) return {};
   return formatted("{} of CPU time ({} of all)", duration(time, terminal, " "), percent(share));
 }
 
@@ -80,6 +84,10 @@ std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& 
   }
   if (std::string text = share_of_cpu(unseen, facts, terminal); !text.empty()) {
     lines.push_back(text + " in threads that ended unseen");
+  }
+  if (std::string text = share_of_cpu(facts.outside_cpu, facts, terminal, kLeastOutside);
+      !text.empty()) {
+    lines.push_back(text + " of recorded threads outside of functions");
   }
   return lines;
 }

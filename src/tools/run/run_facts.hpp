@@ -36,7 +36,10 @@ struct RunFacts {
   std::optional<double> observed_share;      // of the CPU time; none: all of it, or not known
   CpuTimes cpu;                              // of all processes; zeros: not known
   NativeThreadsByName native_threads;        // they take a part of cpu.other
-  std::vector<std::string> losses;           // lost and cut-off parts, one sentence each
+  // Of cpu, in recorded threads that were in no region; 0: not known. A report of the whole run
+  // sets it.
+  std::uint64_t outside_cpu = 0;
+  std::vector<std::string> losses;  // lost and cut-off parts, one sentence each
 };
 
 RunFacts facts_of(const Definitions& definitions);
@@ -44,9 +47,10 @@ RunFacts facts_of(const Definitions& definitions);
 // The part of cpu.other that no known thread has: threads that ended before anybody looked at them.
 std::uint64_t unseen_cpu(const RunFacts& facts) noexcept;
 
-// The CPU time outside of the recorded threads: "native threads: 12, 1.90 s of CPU time (31.2% of
-// all): OpenBLAS 1.80 s", "0.10 s of CPU time (1.6% of all) in threads that ended unseen"; none:
-// not known, or too little.
+// The CPU time outside of the recorded regions: "native threads: 12, 1.90 s of CPU time (31.2% of
+// all): OpenBLAS 1.80 s", "0.10 s of CPU time (1.6% of all) in threads that ended unseen", "0.10 s
+// of CPU time (3.1% of all) of recorded threads outside of functions"; none: not known, or too
+// little.
 std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& terminal);
 
 // "5 threads in 2 processes"; `threads` alone, if there is one process.

@@ -145,3 +145,30 @@ def test_a_recording_of_a_part_has_the_time_of_that_part(tmp_path, library, time
     told = json.loads((tmp_path / "told.json").read_text())
     report = json.loads(timeloom("report", "--json", tmp_path / "part").stdout)
     assert told["other"] - 0.005 <= report["other_cpu_s"] <= told["other"] + 0.05 and os.path.isdir(tmp_path / "part")
+
+
+OUTSIDE = """
+import time
+
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+
+def recorded():
+    spin(0.3)
+
+recorded()
+spin(0.2)
+"""
+
+
+def test_time_of_recorded_threads_outside_of_functions(tmp_path, timeloom):
+    """What no function has worked is a line of its own, unless the report shows a part of the run."""
+    (tmp_path / "app.py").write_text(OUTSIDE)
+    timeloom("run", "--quiet", "--include", "__main__.recorded", "-o", "run", "app.py", cwd=tmp_path)
+    lines = timeloom("report", "run", cwd=tmp_path).stdout.splitlines()
+    (line,) = [line for line in lines if line.endswith(" of recorded threads outside of functions")]
+    shown = re.match(r"\+ ([\d.]+) ms of CPU time \(", line)
+    assert shown and 200 <= float(shown[1]) <= 300
+    part = timeloom("report", "--thread", "MainThread", "run", cwd=tmp_path).stdout
+    assert "outside of functions" not in part

@@ -57,16 +57,28 @@ bool wants_answer(const ReportOptions& options) {
          !options.sort && !options.depth && !options.min_percent && options.metric.empty();
 }
 
+bool is_of_the_whole(const ReportOptions& options) {
+  return !of_a_part(options) && options.threads.empty() && options.groups.empty();
+}
+
 // Of the whole run: a part of its time or threads is like the whole by chance only.
 Findings findings_of(const ReportOptions& options, const profile::CallTree& tree,
                      const Answer& answer, const Terminal& terminal) {
-  if (of_a_part(options) || !options.threads.empty() || !options.groups.empty()) return {};
+  if (!is_of_the_whole(options)) return {};
   Findings found = find(tree, answer, {}, facts_of(tree.definitions).wall_seconds, terminal);
   // Without its name, the command would show the newest run.
   if (options.run) {
     for (Finding& one : found) one.command += " " + shell_word(*options.run);
   }
   return found;
+}
+
+// The CPU time of the recorded threads that is the work of no function; 0: not known.
+std::uint64_t outside_cpu(const CpuTimes& cpu, const Answer& answer) {
+  if (!cpu.known() || !answer.times().measured || answer.cost()) return 0;
+  const double rest = static_cast<double>(cpu.process - std::min(cpu.other, cpu.process)) -
+                      answer.times().all_working * 1e9;
+  return static_cast<std::uint64_t>(std::max(rest, 0.0));
 }
 
 int print_answer(const ReportOptions& options, const profile::CallTree& tree,
@@ -76,7 +88,9 @@ int print_answer(const ReportOptions& options, const profile::CallTree& tree,
       taken_away(options, tree));
   const Terminal terminal = Terminal::detect(options.colour);
   Output output;
-  write_answer(answer, findings_of(options, tree, answer, terminal), facts_of(tree.definitions),
+  RunFacts facts = facts_of(tree.definitions);
+  if (is_of_the_whole(options)) facts.outside_cpu = outside_cpu(facts.cpu, answer);
+  write_answer(answer, findings_of(options, tree, answer, terminal), facts,
                native_times(chosen_samples(options, tree.definitions), tree.definitions, run), run,
                scope_of(ids, tree.definitions), terminal, output);
   output.flush();
