@@ -176,7 +176,7 @@ def test_several_runs_of_each_side(timeloom, tmp_path):
     assert "a0 and 2 others, median" in text and " spread " in text and "__main__.growing" in text
     failed = timeloom("diff", "--fail-above", 50, "--format", "junit", *before, "--", *after, cwd=tmp_path, status=1)
     assert 'name="__main__.growing" file="app.py" line="6"' in failed.stdout
-    # What is within the limit is a test that passes.
+    # Regions within the limit are tests that pass.
     passed = timeloom("diff", "--fail-above", 1000, "--format", "junit", *before, "--", *after, cwd=tmp_path)
     names = re.findall(r'<testcase classname="timeloom diff" name="([^"]+)"[^>]*/>', passed.stdout)
     assert names[0] == "the whole" and "__main__.growing" in names
