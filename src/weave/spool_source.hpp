@@ -213,7 +213,10 @@ class SpoolSource : public RunSource {
   void add_memory_curves();
   void add_memory_location(Process& process);
   void replay_memory(const Process& process, std::span<RunSink* const> sinks);
-  void add_memory_of(const Process& process);
+  void add_memory_of(const Process& process, const ProcessMemory& run);
+  std::uint64_t blocks_at(const Process& process, const ProcessMemory& run) const;
+  // The end of its measurement, in nanoseconds since the start of the run.
+  std::uint64_t last_of_memory(const Process& process) const;
   // `end`: of the process. `most`: becomes the growth of this process if it has grown more.
   void add_held(CommonPeak& common, const Process& process) const;
   void add_growth_of(const Process& process, std::uint64_t end, MemoryGrowth& most);

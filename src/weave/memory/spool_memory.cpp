@@ -57,9 +57,31 @@ std::uint64_t SpoolSource::since_begin(const Process& process, std::uint64_t tic
   return time - std::min(time, definitions_.clock.begin);
 }
 
-void SpoolSource::add_memory_of(const Process& process) {
+// The number of the process's sampled births and deaths at the peak of the run.
+std::uint64_t SpoolSource::blocks_at(const Process& process, const ProcessMemory& run) const {
   const spool::MemoryData& data = process.memory;
-  const auto at_peak = data.all ? owned(data, true) : held_after(data, data.peak_blocks);
+  if (since_begin(process, data.peak_ticks) == run.peak_time) return data.peak_blocks;
+  if (last_of_memory(process) <= run.peak_time) return 0;
+  const auto later = std::ranges::find_if(data.blocks, [&](const spool::MemoryBlock& block) {
+    return since_begin(process, block.ticks) > run.peak_time;
+  });
+  return static_cast<std::uint64_t>(later - data.blocks.begin());
+}
+
+// A killed process may have allocated after its last event.
+std::uint64_t SpoolSource::last_of_memory(const Process& process) const {
+  const spool::MemoryData& data = process.memory;
+  if (data.end != 0) return since_begin(process, data.end);
+  const std::uint64_t block = data.blocks.empty() ? 0 : data.blocks.back().ticks;
+  return std::max(ticks(process.end) - definitions_.clock.begin,
+                  since_begin(process, std::max(block, data.peak_ticks)) + 1);
+}
+
+// `run`: the peak of the run. Where the owner of each block is known, the bytes of call paths are
+// known at the peak of the process only.
+void SpoolSource::add_memory_of(const Process& process, const ProcessMemory& run) {
+  const spool::MemoryData& data = process.memory;
+  const auto at_peak = data.all ? owned(data, true) : held_after(data, blocks_at(process, run));
   const auto at_end = data.all ? owned(data, false) : held_after(data, data.blocks.size());
   const auto temporary = temporary_blocks(data, process.clock);
   ProcessMemory facts;
@@ -192,24 +214,23 @@ void SpoolSource::add_held(CommonPeak& common, const Process& process) const {
 void SpoolSource::add_memory() {
   CommonPeak common;
   MemoryGrowth growth;
-  std::size_t count = 0;
-  for (Process& process : processes_) {
+  for (const Process& process : processes_) {
     const spool::MemoryData& data = process.memory;
     if (data.damaged) ++damaged_segments_;
     if (data.paths.empty()) continue;
-    add_memory_of(process);
-    const std::size_t number = process.group.value();
     add_held(common, process);
-    const std::uint64_t last = data.end != 0 ? since_begin(process, data.end)
-                                             : ticks(process.end) - definitions_.clock.begin;
-    common.add(last, number, 0);
+    common.add(last_of_memory(process), process.group.value(), 0);
     const std::uint64_t last_ticks =
         data.end != 0 ? data.end : (data.blocks.empty() ? 0 : data.blocks.back().ticks);
     add_growth_of(process, last_ticks, growth);
-    ++count;
+  }
+  const ProcessMemory run = common.find();
+  for (Process& process : processes_) {
+    if (process.memory.paths.empty()) continue;
+    add_memory_of(process, run);
+    definitions_.properties[kRunMemory] = to_text(run);
     process.memory = {};
   }
-  if (count != 0) definitions_.properties[kRunMemory] = to_text(common.find());
   if (growth.to != 0) definitions_.properties[kMemoryGrowth] = to_text(growth);
 }
 

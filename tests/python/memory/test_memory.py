@@ -101,6 +101,39 @@ def test_forked_child_has_an_account_of_its_own(measured, mode):
     assert report["peak_bytes"] >= together
 
 
+TURNS = """
+import os, signal, time
+def first():
+    block = bytearray(100_000_000)
+    os.kill(child, signal.SIGUSR1)
+    time.sleep(0.2)
+def second():
+    block = bytearray(150_000_000)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGUSR2])
+child = os.fork()
+if child == 0:
+    signal.sigwait([signal.SIGUSR1])
+    signal.sigwait([signal.SIGUSR2])
+    second()
+    os._exit(0)
+first()
+os.kill(child, signal.SIGUSR2)
+os.waitpid(child, 0)
+"""
+
+
+@modes
+def test_who_held_the_peak_of_several_processes(timeloom, mode):
+    """The bytes of all call paths are those at one instant: the other process had given back its own."""
+    Path("turns.py").write_text(TURNS)
+    timeloom("run", "--quiet", "--memory", *mode, "-o", "run", "turns.py")
+    report = json.loads(timeloom("report", "--memory", "--json", "run").stdout)
+    assert 150_000_000 <= report["peak_bytes"] < 200_000_000
+    assert path_of(report, "second")["at_peak"]["bytes"] >= 150_000_000
+    assert path_of(report, "first")["allocated_bytes"] >= 100_000_000 and path_of(report, "first")["at_peak"]["bytes"] == 0
+    assert "; below, all at the peak of the run\n" in timeloom("report", "--memory", "run").stdout
+
+
 def test_arrays_of_numpy(timeloom):
     numpy = pytest.importorskip("numpy")
     Path("arrays.py").write_text(

@@ -70,23 +70,25 @@ class MemoryWriter {
 
   void head() {
     const ProcessMemory& run = facts_.run;
-    std::uint64_t at_end = 0, at_start = 0;
-    for (const auto& process : facts_.processes) {
-      at_end += process.memory.at_end;
-      at_start += process.memory.at_start;
-    }
     const std::size_t count = facts_.processes.size();
     output_.write(
         formatted("peak {} at {}{}", bytes(run.peak),
                   duration(static_cast<double>(run.peak_time) * kNanoseconds, terminal_, " "),
                   count > 1 ? formatted(", {} processes together", count) : ""));
-    output_.write(formatted("{}{} before the program{}{} at its end\n", terminal_.dot(),
-                            bytes(at_start), terminal_.dot(), bytes(at_end)));
-    if (count < 2) return;
+    if (count < 2) {
+      const ProcessMemory& only = facts_.processes.front().memory;
+      output_.write(formatted("{}{} before the program{}{} at its end\n", terminal_.dot(),
+                              bytes(only.at_start), terminal_.dot(), bytes(only.at_end)));
+      return;
+    }
+    output_.write("\n");
     const auto most = std::ranges::max_element(
         facts_.processes, {}, [](const auto& process) { return process.memory.peak; });
-    output_.write(formatted("the largest process: {}, peak {}; below, each at its own peak\n",
-                            printable(most->name), bytes(most->memory.peak)));
+    const bool of_each = std::ranges::any_of(
+        facts_.processes, [](const auto& process) { return process.memory.all != 0; });
+    output_.write(formatted("the largest process: {}, peak {}; below, {}\n", printable(most->name),
+                            bytes(most->memory.peak),
+                            of_each ? "each at its own peak" : "all at the peak of the run"));
   }
 
   std::uint64_t lost() const {
