@@ -194,7 +194,10 @@ class Judge {
     const MemoryFigures::Amount amount = memory_.of_run(rule);
     verdict.measured = amount.value;
     verdict.error_range = amount.range;
-    settle(verdict, rule.holds(amount.value), is_certain_verdict(rule, amount.value, effect_));
+    // Counts and the peak are right where tables were full.
+    const bool lacks_blocks = rule.quantity == Quantity::kHeld && memory_.is_incomplete();
+    const LossEffect effect = lacks_blocks ? std::max(effect_, LossEffect::kMore) : effect_;
+    settle(verdict, rule.holds(amount.value), is_certain_verdict(rule, amount.value, effect));
     if (!is_beyond_error(rule, amount.range)) verdict.outcome = Outcome::kUndecided;
   }
 
@@ -222,9 +225,24 @@ class Judge {
                                  is_certain_amount(rule, amount), amount.range});
     }
     if (verdict.regions.empty()) return void(verdict.problem = unknown(rule.region));
+    decide_regions(verdict);
+  }
+
+  // Of a time that is estimated from samples (--overhead); zeros: of another one.
+  static ErrorRange error_range_of(const Rule& rule, const Figures& figures, double measured) {
+    Estimate estimate;
+    if (rule.quantity == Quantity::kTotal) estimate = figures.total_estimate;
+    if (rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kWork) {
+      estimate = figures.own_estimate;
+    }
+    if (!estimate.any() || rule.is_share()) return {};
+    return {std::max(0.0, measured - estimate.error()), measured + estimate.error()};
+  }
+
+  void decide_regions(Verdict& verdict) const {
     decide(verdict);
     verdict.error_range = verdict.regions.front().error_range;
-    if (is_beyond_error(rule, verdict.error_range)) return;
+    if (is_beyond_error(verdict.rule, verdict.error_range)) return;
     verdict.lacks = verdict.lacks && effect_ != LossEffect::kNone;
   }
 
@@ -240,8 +258,10 @@ class Judge {
       const Region& region = data_.region(row.region);
       const double measured =
           rule.cause ? work_.of_region(row.region, *rule.cause) : figure(row.figures, rule);
+      const ErrorRange range = error_range_of(rule, row.figures, measured);
       const bool has_rest =
-          row.figures.at_least || (row.figures.truncated && rule.quantity != Quantity::kVisits);
+          range.most == 0 &&
+          (row.figures.at_least || (row.figures.truncated && rule.quantity != Quantity::kVisits));
       const bool unknown_rest = has_rest && !is_certain_verdict(rule, measured);
       if (std::isnan(measured) || unknown_rest) {
         verdict.problem = "the profile does not say it of " + data_.region_name(row.region);
@@ -249,15 +269,12 @@ class Judge {
         verdict.regions.clear();
         return;
       }
-      verdict.regions.push_back({data_.region_name(row.region),
-                                 region.file,
-                                 region.first_line,
-                                 measured,
-                                 rule.holds(measured),
-                                 is_certain_verdict(rule, measured, effect_),
-                                 {}});
+      verdict.regions.push_back(
+          {data_.region_name(row.region), region.file, region.first_line, measured,
+           rule.holds(measured),
+           is_certain_verdict(rule, measured, effect_) && is_beyond_error(rule, range), range});
     }
-    if (!verdict.regions.empty()) return decide(verdict);
+    if (!verdict.regions.empty()) return decide_regions(verdict);
     const bool unseen = ThrottledFunctions(definitions_.properties).was_paused();
     if (rule.forbids() && !unseen) settle(verdict, true, effect_ == LossEffect::kNone);
     if (!rule.forbids()) verdict.problem = unknown(rule.region);

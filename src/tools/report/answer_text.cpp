@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/run_properties.hpp"
 #include "core/samples/sampled_time.hpp"
@@ -365,11 +366,13 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   std::string rest = std::string(terminal.dot()) + duration(facts.wall_seconds, terminal, " ");
   rest += std::string(terminal.dot()) + in_processes(scope, facts);
   if (!facts.samples.empty()) rest += std::string(terminal.dot()) + facts.samples;
+  std::string memory = memory_text(facts);
+  if (!memory.empty()) memory.insert(0, terminal.dot());
+  // On a narrow terminal the last ones are left out.
+  if (facts.memory_peak) rest += std::exchange(memory, {});
   if (!facts.engine.empty()) rest += std::string(terminal.dot()) + printable(facts.engine);
   if (!facts.gpu.empty()) rest += std::string(terminal.dot()) + facts.gpu;
-  if (const std::string memory = memory_text(facts); !memory.empty()) {
-    rest += std::string(terminal.dot()) + memory;
-  }
+  rest += memory;
   const std::string program = printable(facts.program.empty() ? run : facts.program);
   const std::size_t room = std::max<std::size_t>(terminal.width, 40);
   const std::string start =

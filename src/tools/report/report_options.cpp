@@ -132,6 +132,11 @@ std::string without_effect(const ReportOptions& options) {
   }
   if (!options.sources.empty() && !options.with_source) return "--source goes with --with-source";
   if (table == nullptr) return {};
+  const bool of_the_run =
+      options.mpi || options.gpu || options.omp || options.memory || options.locks;
+  if (of_the_run && !(options.threads.empty() && options.groups.empty())) {
+    return std::string(table) + " is of the whole run: it does not go with --thread and --group";
+  }
   for (const auto& [given, name] : others) {
     if (given) return std::string(table) + " does not go with " + name;
   }

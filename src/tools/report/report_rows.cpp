@@ -36,6 +36,13 @@ void add_own_time(const WorkTimes& times, std::size_t node, Figures& figures) {
   figures.unmeasured += times.unmeasured[node];
 }
 
+// The visits that were seen have another mean than the time that was estimated for all.
+void forget_mean(Figures& figures) {
+  if (figures.at_least && figures.own_estimate.any()) {
+    figures.mean = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
 }  // namespace
 
 ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filter)
@@ -123,6 +130,7 @@ Row ReportData::tree_row(std::uint32_t node) const {
   add_own_time(times_, node, row.figures);
   row.figures.own_estimate = estimates_.own_of(row.node);
   row.figures.total_estimate = estimates_.total_of(row.node);
+  forget_mean(row.figures);
   if (metric_) row.metric = metric_->of_node(row.node);
   return row;
 }
@@ -177,6 +185,7 @@ std::vector<Figures> ReportData::own_times_of_regions() const {
 void ReportData::add_estimates(RegionId region, Figures& figures) const {
   figures.own_estimate = estimates_.own_of(region);
   figures.total_estimate = estimates_.total_of(region);
+  forget_mean(figures);
   const double below = estimates_.below_of(region).seconds;
   figures.inclusive += below;
   figures.compensated_inclusive += below;

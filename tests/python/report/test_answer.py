@@ -390,6 +390,9 @@ def test_options_without_effect_are_refused(timeloom, tmp_path):
         done = timeloom("report", *words, "run", cwd=tmp_path, status=2)
         first, second = (word.partition("=")[0] for word in sorted(words, key=lambda word: not word.startswith(("--by", "--io"))))
         assert "does not go with" in done.stderr and first in done.stderr and second in done.stderr
+    for table in ("--mpi", "--gpu", "--omp", "--memory", "--locks"):
+        done = timeloom("report", table, "--thread=MainThread", "run", cwd=tmp_path, status=2)
+        assert f"{table} is of the whole run: it does not go with --thread and --group" in done.stderr
     timeloom("report", "--slowest", "--function=<module>", "run", cwd=tmp_path)
 
 

@@ -103,6 +103,16 @@ def test_every_table_marks_them(measured, timeloom):
     assert float(row["own_error_s"]) == pytest.approx(facts["own_error_s"], rel=0.01)
 
 
+def test_rules_know_the_error(measured, timeloom):
+    """A limit within the error of an estimate is undecided, and the mean of the visits that were seen is not known."""
+    facts = json.loads(timeloom("report", "--function", "small_00", "--json", "run", cwd=measured).stdout)
+    for limit, status in ((facts["own_s"] * 1.001, 4), (facts["own_s"] * 0.999, 4), (facts["own_s"] * 3, 0), (facts["own_s"] / 9, 1)):
+        timeloom("check", "run", f"self(*small_00) < {limit:.6f}s", cwd=measured, status=status)
+    rows = json.loads(timeloom("report", "--flat", "--json", "run", cwd=measured).stdout)["flat"]["rows"]
+    (row,) = [row for row in rows if row["name"].endswith("small_00")]
+    assert row["mean_s"] is None and row["own_error_s"] > 0
+
+
 def test_the_time_of_recorded_functions_that_they_call_is_in_their_total(tmp_path, timeloom):
     (tmp_path / "app.py").write_text(
         "def slow():\n    return sum(range(40000))\n"
