@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -52,6 +54,8 @@ constinit MemoryFile* g_ended = nullptr;
 
 struct Thread {
   bool inside = false;       // the account is at work on this thread
+  bool lost_path = false;    // the table had no place for the path that was found last
+  std::uint32_t forks = 0;   // `inside` before the forks that go on, the innermost in the last bit
   std::uint32_t file = 0;    // for which the rest was made
   std::int64_t left = 0;     // bytes until the next sampled one
   std::uint64_t random = 0;  // 0: it has drawn none
@@ -144,11 +148,7 @@ std::uint32_t child_of(MemoryFile& file, std::uint32_t path, std::uint32_t regio
     return static_cast<std::uint32_t>(*known);
   }
   const std::uint32_t added = file.add_path(path, region);
-  if (added == MemoryFile::kElsewhere) {
-    file.count_lost_path();
-  } else {
-    (void)g_children.insert(key, added);
-  }
+  if (added != MemoryFile::kElsewhere) (void)g_children.insert(key, added);
   return added;
 }
 
@@ -169,7 +169,16 @@ std::uint32_t current_path(MemoryFile& file, Thread& thread, const void* caller)
     }
   }
   recorder.end_native_call();
+  thread.lost_path = path == MemoryFile::kElsewhere;
   return path;
+}
+
+// Of a path of the calling thread, found just now.
+void count_allocation(MemoryFile& file, Thread& thread, std::uint32_t path,
+                      std::uint64_t bytes) noexcept {
+  file.count_allocation(path, bytes);
+  if (path == MemoryFile::kElsewhere && thread.lost_path) [[unlikely]]
+    file.count_lost_path();
 }
 
 // The path of Python's blocks inside a path; kElsewhere: they are not counted, as no thread owns
@@ -283,7 +292,7 @@ void note_owned_allocation(MemoryFile& file, const void* block, std::size_t byte
   note_owned(
       file, bytes, caller,
       [&](std::uint32_t path) {
-        file.count_allocation(path, bytes);
+        count_allocation(file, t_thread, path, bytes);
         sampled = is_sampled(t_thread, bytes);
       },
       [&](std::uint32_t path, std::uint64_t live) {
@@ -322,6 +331,12 @@ void forget_blocks() noexcept {
   g_mappings.forget_births(MemoryFile::kNone, MemoryFile::kElsewhere);
 }
 
+void print_no_file(int error) noexcept {
+  if (error == 0) return;  // nothing is measured
+  std::fprintf(stderr, "timeloom: memory is not recorded: no place for its file: %s [TL063]\n",
+               std::strerror(error));
+}
+
 // A measurement has begun in this process, perhaps in the child of a fork.
 void begin() noexcept {
   if (g_process == os::process_id() && g_file != nullptr) return;
@@ -330,8 +345,9 @@ void begin() noexcept {
   delete std::exchange(g_ended, nullptr);
   delete g_file.exchange(nullptr);
   g_process = os::process_id();
-  std::unique_ptr<MemoryFile> file = MemoryFile::open(kInterval, forked);
-  if (file == nullptr) return;
+  int error = 0;
+  std::unique_ptr<MemoryFile> file = MemoryFile::open(kInterval, forked, error);
+  if (file == nullptr) return print_no_file(error);
   if (g_foreign) file->note_foreign_allocator();
   if (record::knows_all_blocks() && !file->hold_all()) file->count_lost_block();
   const std::lock_guard lock(g_lock);
@@ -360,6 +376,16 @@ void switch_account(bool on) noexcept {
   thread.inside = inside;
 }
 
+// A handler of a signal that has interrupted the account may fork, too.
+void enter_fork() {
+  t_thread.forks = t_thread.forks << 1 | static_cast<std::uint32_t>(t_thread.inside);
+  t_thread.inside = true;
+}
+void leave_fork() {
+  t_thread.inside = (t_thread.forks & 1) != 0;
+  t_thread.forks >>= 1;
+}
+
 // The child must not write to the file of its parent. It has its own by then, where its measurement
 // has begun already.
 void forget_in_child() {
@@ -367,12 +393,12 @@ void forget_in_child() {
     new (&g_lock) SpinLock;
     g_file = nullptr;  // its mapping is left as it is
   }
-  t_thread.inside = false;
+  leave_fork();
 }
 
 [[gnu::constructor]] void begin_account() noexcept {
   g_has_key = ::pthread_key_create(&g_key, end_thread) == 0;
-  os::at_fork([] { t_thread.inside = true; }, [] { t_thread.inside = false; }, forget_in_child);
+  os::at_fork(enter_fork, leave_fork, forget_in_child);
   record::on_switch_of_wrapping(switch_account);
 }
 
@@ -391,7 +417,7 @@ void note_allocation(const void* block, std::size_t bytes, const void* caller) n
   if (thread.inside) return file->count_allocation(MemoryFile::kOwn, bytes);
   const Inside inside(thread);
   const std::uint32_t path = current_path(*file, thread, caller);
-  file->count_allocation(path, bytes);
+  count_allocation(*file, thread, path, bytes);
   if (is_sampled(thread, bytes)) [[unlikely]]
     add_sampled(path, block, bytes, live);
   file->count_live(live);
@@ -448,7 +474,7 @@ void note_mapped(const void* begin, std::size_t bytes, const void* caller) noexc
   g_mappings.add({number_of(begin), number_of(begin) + bytes, birth, path, held});
   if (file == nullptr) return;
   if (held) file->hold(path, bytes);
-  file->count_allocation(path, bytes);
+  count_allocation(*file, thread, path, bytes);
   file->count_live(live);
 }
 

@@ -27,13 +27,17 @@ struct Allocator {
   void* (*calloc)(std::size_t, std::size_t);
   void* (*realloc)(void*, std::size_t);
   void (*free)(void*);
-  std::size_t (*size)(void*);
+  std::size_t (*size)(void*);  // nullptr: the allocator has none, and its blocks are not noted
 };
 constinit Allocator g_next{};
 constinit std::atomic<bool> g_found = false;
 constinit thread_local bool t_finding [[gnu::tls_model("initial-exec")]] = false;
 // The caller of operator new, which allocates by malloc(), or of an allocator of Python.
 constinit thread_local const void* t_caller_of_new [[gnu::tls_model("initial-exec")]] = nullptr;
+// A function of C has allocated on this thread: cleared before each call of an operator new.
+constinit thread_local bool t_noted [[gnu::tls_model("initial-exec")]] = false;
+// The operators new of jemalloc and tcmalloc, which do not call malloc().
+constinit std::atomic<bool> g_new_allocates = false;
 
 // Blocks of a look-up: never freed, each behind its size.
 class EarlyBlocks {
@@ -69,6 +73,13 @@ void find(Function*& function, const char* name) noexcept {
   function = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+// Whether a library has both, so that one function knows the blocks of the other.
+bool are_of_one_library(const void* one, const void* other) noexcept {
+  Dl_info first{}, second{};
+  return ::dladdr(one, &first) != 0 && ::dladdr(other, &second) != 0 &&
+         first.dli_fbase == second.dli_fbase;
+}
+
 // Any number of threads may do so at once: they find the same.
 [[gnu::noinline, gnu::cold]] void find_allocator() noexcept {
   t_finding = true;
@@ -78,6 +89,11 @@ void find(Function*& function, const char* name) noexcept {
   find(found.realloc, "realloc");
   find(found.free, "free");
   find(found.size, "malloc_usable_size");
+  if (!are_of_one_library(reinterpret_cast<void*>(found.malloc),
+                          reinterpret_cast<void*>(found.size))) {
+    found.size = nullptr;
+    note_foreign_allocator();
+  }
   g_next = found;
   g_found.store(true, std::memory_order_release);
   t_finding = false;
@@ -93,8 +109,16 @@ inline bool has_allocator() noexcept {
 }
 
 void* noted(void* block, const void* caller) noexcept {
-  if (block != nullptr) note_allocation(block, g_next.size(block), caller);
+  t_noted = true;
+  if (block != nullptr && g_next.size != nullptr) {
+    note_allocation(block, g_next.size(block), caller);
+  }
   return block;
+}
+
+// Before the block is given back, as another thread may have it right after that.
+void note_gone(void* block, const void* caller) noexcept {
+  if (g_next.size != nullptr) note_free(block, g_next.size(block), caller);
 }
 
 const void* caller_of(const void* caller) noexcept {
@@ -107,10 +131,11 @@ void* allocate_again(void* block, std::size_t bytes, const void* caller) noexcep
     if (larger != nullptr) std::memcpy(larger, block, std::min(bytes, EarlyBlocks::size(block)));
     return larger;
   }
-  if (block == nullptr) return noted(g_next.realloc(nullptr, bytes), caller);
-  // Before the call, as another thread may have the block right after it.
+  if (block == nullptr || g_next.size == nullptr) {
+    return noted(g_next.realloc(block, bytes), caller);
+  }
   const std::size_t before = g_next.size(block);
-  note_free(block, before, caller);
+  note_free(block, before, caller);  // before the call, see note_gone()
   void* const result = g_next.realloc(block, bytes);
   if (result != nullptr) {
     note_allocation(result, g_next.size(result), caller);
@@ -124,8 +149,15 @@ class CallerOfNew {
  public:
   explicit CallerOfNew(const void* caller) noexcept : before_(t_caller_of_new) {
     if (before_ == nullptr) t_caller_of_new = caller;  // one of them may call another
+    t_noted = false;
   }
   ~CallerOfNew() { t_caller_of_new = before_; }
+  // The block that the operator returns, which is noted unless a function of C has allocated it.
+  void* noted(void* block) const noexcept {
+    if (t_noted || block == nullptr || !has_allocator()) return block;
+    g_new_allocates.store(true, std::memory_order_relaxed);
+    return preload::noted(block, t_caller_of_new);
+  }
   CallerOfNew(const CallerOfNew&) = delete;
   CallerOfNew& operator=(const CallerOfNew&) = delete;
 
@@ -144,10 +176,9 @@ constinit Next<void*(void*, std::size_t, std::size_t, int, void*)> next_mremap{"
 
 constexpr std::size_t kLeastMapping = 1 << 20;
 
-std::size_t whole_pages(std::size_t bytes) noexcept {
-  constexpr std::size_t kPage = 4096;
-  return (bytes + kPage - 1) / kPage * kPage;
-}
+constexpr std::size_t kPage = 4096;
+
+std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + kPage - 1) / kPage * kPage; }
 
 // Memory that is taken from the system: not address space that is only reserved, and no file.
 bool is_memory(std::size_t bytes, int protection, int flags) noexcept {
@@ -216,7 +247,7 @@ TIMELOOM_WRAPPER(void*, reallocarray, void* block, std::size_t count, std::size_
 }
 TIMELOOM_WRAPPER(void, free, void* block) {
   if (block == nullptr || g_early.has(block) || !has_allocator()) return;
-  note_free(block, g_next.size(block), caller_of(CALLER));
+  note_gone(block, caller_of(CALLER));
   g_next.free(block);
 }
 
@@ -253,7 +284,8 @@ extern "C" [[gnu::visibility("default")]] const void* timeloom_set_caller(const 
   return std::exchange(t_caller_of_new, caller);
 }
 
-// C++: its operators new call malloc() or aligned_alloc() for their own callers.
+// C++: the operators of its library call malloc() or aligned_alloc() for their own callers, and
+// free(). The operators of some allocators do not: their blocks are noted here.
 #define OPERATOR_NEW(name, parameters, arguments)                                           \
   namespace timeloom::preload {                                                             \
   namespace {                                                                               \
@@ -263,7 +295,7 @@ extern "C" [[gnu::visibility("default")]] const void* timeloom_set_caller(const 
   extern "C" [[gnu::visibility("default")]] void* wrapped_##name parameters __asm__(#name); \
   extern "C" void* wrapped_##name parameters {                                              \
     const CallerOfNew caller(CALLER);                                                       \
-    return next_##name arguments;                                                           \
+    return caller.noted(next_##name arguments);                                             \
   }
 OPERATOR_NEW(_Znwm, (std::size_t bytes), (bytes))
 OPERATOR_NEW(_Znam, (std::size_t bytes), (bytes))
@@ -271,6 +303,31 @@ OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, const void* tag), (bytes, 
 OPERATOR_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, const void* tag), (bytes, tag))
 OPERATOR_NEW(_ZnwmSt11align_val_t, (std::size_t bytes, std::size_t to), (bytes, to))
 OPERATOR_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t to), (bytes, to))
+
+#define OPERATOR_DELETE(name, parameters, arguments)                                       \
+  namespace timeloom::preload {                                                            \
+  namespace {                                                                              \
+  constinit Next<void parameters> next_##name{#name};                                      \
+  }                                                                                        \
+  }                                                                                        \
+  extern "C" [[gnu::visibility("default")]] void wrapped_##name parameters __asm__(#name); \
+  extern "C" void wrapped_##name parameters {                                              \
+    if (g_new_allocates.load(std::memory_order_relaxed) && block != nullptr) [[unlikely]]  \
+      note_gone(block, CALLER);                                                            \
+    next_##name arguments;                                                                 \
+  }
+OPERATOR_DELETE(_ZdlPv, (void* block), (block))
+OPERATOR_DELETE(_ZdaPv, (void* block), (block))
+OPERATOR_DELETE(_ZdlPvm, (void* block, std::size_t bytes), (block, bytes))
+OPERATOR_DELETE(_ZdaPvm, (void* block, std::size_t bytes), (block, bytes))
+OPERATOR_DELETE(_ZdlPvRKSt9nothrow_t, (void* block, const void* tag), (block, tag))
+OPERATOR_DELETE(_ZdaPvRKSt9nothrow_t, (void* block, const void* tag), (block, tag))
+OPERATOR_DELETE(_ZdlPvSt11align_val_t, (void* block, std::size_t to), (block, to))
+OPERATOR_DELETE(_ZdaPvSt11align_val_t, (void* block, std::size_t to), (block, to))
+OPERATOR_DELETE(_ZdlPvmSt11align_val_t, (void* block, std::size_t bytes, std::size_t to),
+                (block, bytes, to))
+OPERATOR_DELETE(_ZdaPvmSt11align_val_t, (void* block, std::size_t bytes, std::size_t to),
+                (block, bytes, to))
 
 TIMELOOM_WRAPPER(void*, mmap, void* at, std::size_t bytes, int protection, int flags, int file,
                  off_t offset) {
@@ -283,8 +340,10 @@ TIMELOOM_WRAPPER(void*, mmap64, void* at, std::size_t bytes, int protection, int
                        flags, CALLER);
 }
 TIMELOOM_WRAPPER(int, munmap, void* begin, std::size_t bytes) {
-  // Before the call, as another thread may have the addresses right after it.
-  (void)note_unmapped(begin, whole_pages(bytes), CALLER);
+  // Before the call, as another thread may have the addresses right after it. A call that is wrong
+  // unmaps nothing.
+  const bool is_wrong = bytes == 0 || reinterpret_cast<std::uintptr_t>(begin) % kPage != 0;
+  if (!is_wrong) (void)note_unmapped(begin, whole_pages(bytes), CALLER);
   return next_munmap(begin, bytes);
 }
 TIMELOOM_WRAPPER(void*, mremap, void* begin, std::size_t before, std::size_t after, int flags,

@@ -14,6 +14,7 @@
 #include "python/interpreter/python_text.hpp"
 #include "python/launch/end/weave_process.hpp"
 #include "python/launch/measure.hpp"
+#include "python/launch/preload.hpp"
 #include "python/launch/python_values.hpp"
 #include "python/launch/read_settings.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
@@ -122,6 +123,8 @@ PyObject* start_block(PyObject*, PyObject* arguments) {
   }
   if (is_part_of_run()) return join_run();
   const Settings settings = settings_of_block(values, pyproject);
+  static bool told = false;  // the library of a program's wrappers is loaded at its start, or never
+  if (!std::exchange(told, true)) print_missing_wrappers(settings);
   // Other threads run during Python code, and must not do so between the checks and the start.
   run_code_of_start(settings);
   prepare_watch_of_process_end();

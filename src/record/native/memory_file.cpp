@@ -15,19 +15,21 @@ namespace {
 
 constexpr std::uint64_t kPathStep = 65536;  // bytes that are allocated at once
 constexpr std::uint64_t kHoldingStep = 40'960;
-constexpr std::uint64_t kBlockStep = 262144;  // the same of the log
+constexpr std::uint64_t kBlockStep = 8192;  // blocks of the log, the same
 
 }  // namespace
 
-std::unique_ptr<MemoryFile> MemoryFile::open(std::uint64_t interval, bool forked) noexcept try {
+std::unique_ptr<MemoryFile> MemoryFile::open(std::uint64_t interval, bool forked,
+                                             int& error) noexcept try {
+  error = 0;
   const KnownDirectory spool = running_spool();
   if (spool.path().empty()) return nullptr;
-  int error = 0;
   os::File file = spool.create_file(spool::kMemoryName, &error);
   if (error == 0) error = file.extend(spool::kMemoryFileSize);
   if (error != 0) return nullptr;
-  os::Mapping mapping = os::Mapping::map_later(file, 0, spool::kMemoryFileSize, &error);
+  os::Mapping mapping = os::Mapping::map_later(file, 0, spool::kMemoryBlocksAt, &error);
   if (error != 0) return nullptr;
+  error = ENOSPC;
   std::unique_ptr<MemoryFile> opened(new MemoryFile(std::move(file), std::move(mapping)));
   std::uint64_t head = 0;
   const std::uint64_t first = spool::kMemoryPathsAt + sizeof(spool::MemoryPath);
@@ -44,8 +46,10 @@ std::unique_ptr<MemoryFile> MemoryFile::open(std::uint64_t interval, bool forked
   header.interval = interval;
   header.paths = spool::kFirstMemoryPath;
   opened->start(0);
+  error = 0;
   return opened;
 } catch (const std::exception&) {
+  error = ENOMEM;
   return nullptr;
 }
 
@@ -70,10 +74,8 @@ MemoryFile::MemoryFile(os::File file, os::Mapping mapping) noexcept
       paths_(reinterpret_cast<spool::MemoryPath*>(mapping_.data() + spool::kMemoryPathsAt)),
       holdings_(
           reinterpret_cast<spool::MemoryHolding*>(mapping_.data() + spool::kMemoryHoldingsAt)),
-      blocks_(reinterpret_cast<spool::MemoryBlock*>(mapping_.data() + spool::kMemoryBlocksAt)),
       paths_end_(spool::kMemoryPathsAt),
-      holdings_end_(spool::kMemoryHoldingsAt),
-      blocks_end_(spool::kMemoryBlocksAt) {}
+      holdings_end_(spool::kMemoryHoldingsAt) {}
 
 bool MemoryFile::make_space(std::uint64_t& allocated, std::uint64_t end,
                             std::uint64_t step) noexcept {
@@ -81,6 +83,25 @@ bool MemoryFile::make_space(std::uint64_t& allocated, std::uint64_t end,
   if (file_.allocate(allocated, step) != 0) return false;
   if (os::Mapping::touch(mapping_.data() + allocated, step) != 0) return false;
   allocated += step;
+  return true;
+}
+
+bool MemoryFile::make_log_space(std::uint64_t blocks) noexcept {
+  constexpr std::uint64_t kSize = sizeof(spool::MemoryBlock);
+  static_assert(kPartBlocks % kBlockStep == 0 && spool::kMemoryBlocksAt % 4096 == 0);
+  if (blocks > spool::kMemoryBlocks) return false;
+  for (; log_space_ < blocks; log_space_ += kBlockStep) {
+    const std::uint64_t number = log_space_ / kPartBlocks, inside = log_space_ % kPartBlocks;
+    const std::uint64_t at = spool::kMemoryBlocksAt + log_space_ * kSize;
+    if (file_.allocate(at, kBlockStep * kSize) != 0) return false;  // opens the file again
+    os::Mapping& part = log_[number];
+    if (part.data() == nullptr) {
+      int error = 0;
+      part = os::Mapping::map_later(file_, at, kPartBlocks * kSize, &error);
+      if (error != 0) return false;
+    }
+    if (os::Mapping::touch(part.data() + inside * kSize, kBlockStep * kSize) != 0) return false;
+  }
   return true;
 }
 
@@ -112,25 +133,29 @@ MemoryFile::PathId MemoryFile::add_path(PathId parent, std::uint32_t region) noe
 
 std::uint64_t MemoryFile::append(const spool::MemoryBlock& block) noexcept {
   const std::uint64_t number = header_->blocks.load(std::memory_order_relaxed);
-  const std::uint64_t end = spool::kMemoryBlocksAt + (number + 1) * sizeof block;
-  if (number >= spool::kMemoryBlocks || !make_space(blocks_end_, end, kBlockStep)) {
-    count_lost_block();
-    return kNone;
-  }
-  blocks_[number] = block;
+  const os::Mapping& part = log_[number / kPartBlocks];
+  reinterpret_cast<spool::MemoryBlock*>(part.data())[number % kPartBlocks] = block;
   header_->blocks.store(number + 1, std::memory_order_release);
   header_->live.store(block.live, std::memory_order_relaxed);
   return number;
 }
 
+// A birth without space for its death would be held for ever.
 std::uint64_t MemoryFile::add_birth(PathId path, std::uint64_t bytes, std::uint64_t live,
                                     bool whole) noexcept {
+  if (!make_log_space(header_->blocks.load(std::memory_order_relaxed) + alive_ + 2)) {
+    count_lost_block();
+    return kNone;
+  }
+  ++alive_;
   const std::uint64_t what = path | (whole ? spool::MemoryBlock::kWhole : 0);
   return append({os::now(), what, bytes, live});
 }
 
 void MemoryFile::add_death(std::uint64_t birth, std::uint64_t bytes, std::uint64_t live) noexcept {
-  if (birth != kNone) append({os::now(), birth | spool::MemoryBlock::kDeath, bytes, live});
+  if (birth == kNone) return;
+  --alive_;
+  append({os::now(), birth | spool::MemoryBlock::kDeath, bytes, live});
 }
 
 // Another thread may note a higher one at the same time; the last word is then within one

@@ -6,6 +6,7 @@
 // may change.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -23,9 +24,9 @@ class MemoryFile {
   // In the place of a region: Python's own allocators, inside the path before.
   static constexpr std::uint32_t kPython = spool::kMemoryPython;
 
-  // nullptr: no measurement runs, or there is no space for the file. `forked`: in the child of a
-  // fork whose parent had such a file.
-  static std::unique_ptr<MemoryFile> open(std::uint64_t interval, bool forked) noexcept;
+  // nullptr: no measurement runs (`error` is 0), or there is no space for the file. `forked`: in
+  // the child of a fork whose parent had such a file.
+  static std::unique_ptr<MemoryFile> open(std::uint64_t interval, bool forked, int& error) noexcept;
   // Before the first count: the owner of each block will be known. False: there is no space.
   bool hold_all() noexcept;
   bool holds_all() const noexcept { return header_->all.load(std::memory_order_relaxed) != 0; }
@@ -67,8 +68,8 @@ class MemoryFile {
     change_holding(path, 0 - bytes, UINT64_MAX);
   }
 
-  // With the caller's lock: the number of a block in the log; kNone where there is no space.
-  // `whole`: it stands for itself alone.
+  // With the caller's lock: the number of a block in the log; kNone where there is no space for its
+  // birth and its death. `whole`: it stands for itself alone.
   std::uint64_t add_birth(PathId path, std::uint64_t bytes, std::uint64_t live,
                           bool whole) noexcept;
   void add_death(std::uint64_t birth, std::uint64_t bytes, std::uint64_t live) noexcept;
@@ -80,6 +81,9 @@ class MemoryFile {
   void end(std::uint64_t live) noexcept;
 
  private:
+  // The log is mapped by parts: a program may have little address space.
+  static constexpr std::uint64_t kPartBlocks = std::uint64_t{1} << 19;
+
   MemoryFile(os::File file, os::Mapping mapping) noexcept;
   static void add(PathId path, spool::MemoryCount& count, std::uint64_t value) noexcept {
     if (path < spool::kFirstMemoryPath) {
@@ -95,20 +99,24 @@ class MemoryFile {
     to.blocks += blocks;
   }
   PathId add(PathId parent, std::uint32_t region, std::uint32_t location) noexcept;
+  // The number of blocks in the log. REQUIRES: there is space for one more.
   std::uint64_t append(const spool::MemoryBlock& block) noexcept;
   void note_peak(std::uint64_t live) noexcept;
   // Allocates space in the file up to `end`, of which `allocated` exists. False: there is none.
   bool make_space(std::uint64_t& allocated, std::uint64_t end, std::uint64_t step) noexcept;
+  // The same for so many blocks of the log.
+  bool make_log_space(std::uint64_t blocks) noexcept;
 
   os::File file_;
   os::Mapping mapping_;
   spool::MemoryHeader* header_;
   spool::MemoryPath* paths_;
   spool::MemoryHolding* holdings_;
-  spool::MemoryBlock* blocks_;
+  std::array<os::Mapping, spool::kMemoryBlocks / kPartBlocks> log_;
   std::uint64_t paths_end_;  // allocated so far, as offsets in the file
   std::uint64_t holdings_end_;
-  std::uint64_t blocks_end_;
+  std::uint64_t log_space_ = 0;  // the same, in blocks
+  std::uint64_t alive_ = 0;      // births without a death, for which there is space
 };
 
 }  // namespace timeloom::record
