@@ -126,25 +126,26 @@ def test_allocations_whose_call_path_has_no_place_are_counted(timeloom, tmp_path
     assert 12**5 - known <= process["lost"] <= 12**5 - known + 5_000
 
 
+def limited(kind, size):
+    return lambda: resource.setrlimit(kind, (size, size))
+
+
 def test_a_limit_of_address_space(program, timeloom, tmp_path):
     """The file of the measurement takes little of it."""
     (tmp_path / "app.py").write_text("block = bytearray(50_000_000)\nprint(len(block))\n")
     for option in ([], ["--memory"]):
         command = [program, "run", "--quiet", *option, "-o", "run" + "".join(option), "app.py"]
-        limit = 400 << 20
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))  # fmt: skip
+                              preexec_fn=limited(resource.RLIMIT_AS, 400 << 20))  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, "50000000\n", "")
     assert json.loads(timeloom("report", "--memory", "--json", "run--memory", cwd=tmp_path).stdout)["processes"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the size of files is limited")
 def test_no_place_for_the_file_is_told(program, tmp_path):
     (tmp_path / "app.py").write_text("print(1)\n")
-    limit = 24 << 20  # the buffers of a thread fit
     done = subprocess.run([program, "run", "--quiet", "--memory", "--buffer-size=1M", "-o", "run", "app.py"], cwd=tmp_path,
                           capture_output=True, text=True, check=False,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))  # fmt: skip
+                          preexec_fn=limited(resource.RLIMIT_FSIZE, 24 << 20))  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "1\n")
     assert "memory is not recorded: no place for its file: File too large [TL063]" in done.stderr
 
