@@ -124,7 +124,7 @@ CONDITIONS = (
 )
 
 # Names of the standard library that a header may use only if it includes their header itself: precompiled headers and
-# the headers of neighbours hide what is missing. Names that nearly every header brings (size_t, move, pair) are not here.
+# the headers of neighbours hide what is missing. Names that nearly every header brings (size_t, move) are not here.
 STANDARD_HEADERS = {
     name: header
     for header, names in {

@@ -1,6 +1,7 @@
 #include "tools/report/report_metric.hpp"
 
 #include "core/error.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "profile/flat_profile.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -22,7 +23,7 @@ std::string full_name(const Metric& metric) {
   throw Error("no metric '" + name + "' was sampled in this run; " +
               (known.empty() ? "--metric-rusage and --metric-papi of timeloom run do that"
                              : "there are " + known) +
-              " [TL422]");
+              (name == kSampledTimeMetric ? "; --native shows the sampled time" : "") + " [TL422]");
 }
 
 }  // namespace

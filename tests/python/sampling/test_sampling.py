@@ -384,3 +384,23 @@ def test_a_run_without_samples(tmp_path, timeloom_program):
         [timeloom_program, "report", "--native", "run"], cwd=tmp_path, capture_output=True, text=True
     )  # fmt: skip
     assert done.returncode == 1 and "has no samples; timeloom run --sample 1ms takes them [TL461]" in done.stderr
+
+
+def test_damaged_samples_leave_the_report_of_calls(timeloom, tmp_path):
+    (tmp_path / "app.py").write_text("def work():\n    return sum(range(3_000_000))\nwork()\n")
+    timeloom("run", "--quiet", "--sample", "1ms", "-o", "run", "app.py", cwd=tmp_path)
+    (tmp_path / "run" / "samples.csv").write_text("function,file\n")
+    for words in (("report",), ("report", "--function", "work")):
+        done = timeloom(*words, "run", cwd=tmp_path)
+        assert "__main__.work" in done.stdout and "samples.csv" in done.stderr and done.stderr.endswith("[TL460]\n")
+    timeloom("report", "--native", "run", cwd=tmp_path, status=1)
+    told = timeloom("report", "--metric", "sampled time", "run", cwd=tmp_path, status=1).stderr
+    assert told.endswith("; --native shows the sampled time [TL422]\n")
+
+
+def test_csv_of_names_that_are_not_utf_8(timeloom, tmp_path):
+    text = "code = compile('def work():\\n    return sum(range(9_000_000))\\n', '/tmp/sur\\udcff.py', 'exec')\nexec(code)\nwork()\n"
+    (tmp_path / "app.py").write_text(text)
+    timeloom("run", "--quiet", "--sample", "1ms", "-o", "run", "app.py", cwd=tmp_path)
+    for table in ("--native", "--lines"):
+        assert "sur\ufffd.py" in timeloom("report", table, "--csv", "run", cwd=tmp_path).stdout

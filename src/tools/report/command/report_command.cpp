@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/text/joined.hpp"
 #include "core/text/shell_word.hpp"
 #include "tools/command_options.hpp"
@@ -73,6 +74,18 @@ Findings findings_of(const ReportOptions& options, const profile::CallTree& tree
   return found;
 }
 
+// What the samples add to a table that is complete without them: nothing where their file is
+// damaged, which a line tells.
+template <typename Read>
+auto read_samples(const Read& read) -> decltype(read()) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    print_line(error.what());
+    return {};
+  }
+}
+
 // The CPU time of the recorded threads that is the work of no function; 0: not known.
 std::uint64_t outside_cpu(const CpuTimes& cpu, const Answer& answer) {
   if (!cpu.known() || !answer.times().measured || answer.cost()) return 0;
@@ -90,9 +103,11 @@ int print_answer(const ReportOptions& options, const profile::CallTree& tree,
   Output output;
   RunFacts facts = facts_of(tree.definitions);
   if (is_of_the_whole(options)) facts.outside_cpu = outside_cpu(facts.cpu, answer);
-  write_answer(answer, findings_of(options, tree, answer, terminal), facts,
-               native_times(chosen_samples(options, tree.definitions), tree.definitions, run), run,
-               scope_of(ids, tree.definitions), terminal, output);
+  write_answer(answer, findings_of(options, tree, answer, terminal), facts, read_samples([&] {
+                 return native_times(chosen_samples(options, tree.definitions), tree.definitions,
+                                     run);
+               }),
+               run, scope_of(ids, tree.definitions), terminal, output);
   output.flush();
   return kDone;
 }
@@ -134,8 +149,8 @@ LinesOfFunction lines_of_function(const ReportOptions& options, const profile::C
     chosen.push_back(&tree.definitions.regions[one.value()]);
     files.insert(chosen.back()->file);
   }
-  std::vector<view::LineTime> lines =
-      line_times(chosen_samples(options, tree.definitions), run).of(chosen);
+  std::vector<view::LineTime> lines = read_samples(
+      [&] { return line_times(chosen_samples(options, tree.definitions), run).of(chosen); });
   if (files.size() == 1) return {std::move(lines), {}};
   if (lines.empty() && !options.with_source) return {};
   const auto name = [](const std::string& file) {
@@ -152,8 +167,9 @@ int print_function(const ReportOptions& options, const profile::CallTree& tree,
   const FunctionFacts facts = function_facts(
       tree, [&](const Location& location) { return ids.contains(location.id); }, regions);
   const NativeShares shares =
-      native_times(chosen_samples(options, tree.definitions), tree.definitions, run)
-          .shares(regions);
+      read_samples([&] {
+        return native_times(chosen_samples(options, tree.definitions), tree.definitions, run);
+      }).shares(regions);
   const auto [lines, reason] = lines_of_function(options, tree, regions, run);
   std::optional<view::SourceLines> source;
   if (options.with_source) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "exchange/format_text.hpp"
 #include "tools/commands.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/run/json_text.hpp"
@@ -112,7 +113,7 @@ int print_lines(const ReportOptions& options, const std::optional<SamplePart>& p
     write_lines_json(times, definitions, output);
   } else if (options.csv) {
     for (const std::string& loss : facts_of(definitions).losses) print_line(loss);
-    output.write(run::line_text(times.rows()));
+    output.write(exchange::utf8(run::line_text(times.rows())));
   } else {
     const Terminal terminal = Terminal::detect(options.colour);
     write_losses(facts_of(definitions).losses, terminal, output);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "exchange/format_text.hpp"
 #include "tools/commands.hpp"
 #include "tools/report/native/report_native.hpp"
 #include "tools/report/report_text.hpp"
@@ -48,7 +49,7 @@ int print_native(const ReportOptions& options, const std::optional<SamplePart>& 
   if (options.json || options.csv) {
     for (const std::string& loss : facts_of(definitions).losses) print_line(loss);
     if (options.csv) {
-      output.write(run::sample_text(times.rows()));
+      output.write(exchange::utf8(run::sample_text(times.rows())));
     } else {
       write_native_json(times, definitions, output);
     }
