@@ -28,6 +28,8 @@ inline constexpr char kSamplePeriod[] = "timeloom::sample_period";
 inline constexpr char kSampleThreads[] = "timeloom::sample_threads";
 inline constexpr char kSampleTimers[] = "timeloom::sample_timers";
 inline constexpr char kSamplesLost[] = "timeloom::samples_lost";
+// The libraries whose functions the samples could not find, with commas between.
+inline constexpr char kUnfoundLibraries[] = "timeloom::samples_unfound_in";
 
 // The number of regions of compiled code whose functions have no name, since no symbols were found,
 // and the objects in which they lie, with their build ids.

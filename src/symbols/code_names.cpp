@@ -32,12 +32,15 @@ class CodeNames::Symbols {
  public:
   Symbols(const CodeObject& object, const std::vector<std::string>& directories) {
     const std::vector<ElfFile> files = files_of(object, directories);
+    has_file_ = !files.empty();
     auto symbols = std::ranges::find_if(files, &ElfFile::has_all_symbols);
     if (symbols == files.end()) symbols = files.begin();
     if (symbols != files.end()) functions_ = symbols->functions();
     const auto lines = std::ranges::find_if(files, &ElfFile::has_lines);
     if (lines != files.end()) lines_ = LineReader::open(lines->file());
   }
+
+  bool has_file() const { return has_file_; }
 
   // Read when it is needed first.
   std::optional<std::uint64_t> start_of(const CodeObject& object, std::uint64_t address,
@@ -84,6 +87,7 @@ class CodeNames::Symbols {
     return is_start ? lines_->line_of_start(address) : lines_->line_of(address);
   }
 
+  bool has_file_ = false;
   FunctionSymbols functions_;
   std::unique_ptr<LineReader> lines_;
   bool has_starts_ = false;
@@ -111,5 +115,7 @@ std::optional<std::uint64_t> CodeNames::start_of_function(const CodeObject& obje
                                                           std::uint64_t address) {
   return symbols_of(object).start_of(object, address, directories_);
 }
+
+bool CodeNames::has_file(const CodeObject& object) { return symbols_of(object).has_file(); }
 
 }  // namespace timeloom::symbols

@@ -38,6 +38,9 @@ class CodeNames {
   // of the object has it.
   std::optional<std::uint64_t> start_of_function(const CodeObject& object, std::uint64_t address);
 
+  // Whether a file with this code is there: it was not removed, replaced or emptied.
+  bool has_file(const CodeObject& object);
+
  private:
   class Symbols;
   Symbols& symbols_of(const CodeObject& object);

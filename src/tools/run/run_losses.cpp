@@ -110,6 +110,13 @@ class Losses {
     if (const auto lost = number(kSamplesLost)) {
       add(plural(lost, "sample") + " of CPU time lost [TL087]", kNone);
     }
+    if (const auto libraries = definitions_.properties.find(kUnfoundLibraries);
+        libraries != definitions_.properties.end()) {
+      add("samples show addresses in place of functions, since these files were removed or "
+          "changed: " +
+              libraries->second + " [TL064]",
+          kNone);
+    }
     if (const auto unnamed = number(kUnnamedCode)) {
       const auto objects = definitions_.properties.find(kUnnamedObjects);
       add("no names for " + plural(unnamed, "region") +

@@ -10,6 +10,7 @@
 
 #include "core/run_properties.hpp"
 #include "core/samples/estimated_time.hpp"
+#include "core/text/joined.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -70,13 +71,18 @@ class SampleTable::Resolver {
     return {library, function_in(object->second, library, address - mapping->bias)};
   }
 
-  // `library+0x1234`, the start of the function, where it has no name.
+  // `library+0x1234`, the start of the function, where it has no name. Where the file was
+  // removed or replaced, it is the start of a piece of the code.
   std::string function_in(const CodeObject& object, const std::string& library,
                           std::uint64_t address) {
     auto name = names_.find(object, address, symbols::CodeNames::Line::kNone);
     if (name) return std::move(name->name);
     const auto start = names_.start_of_function(object, address);
-    return start ? formatted_place(library, *start) : std::string();
+    if (start) return formatted_place(library, *start);
+    if (!object.path.starts_with('/') || names_.has_file(object)) return {};
+    constexpr std::uint64_t kPiece = 256;
+    table_.unfound_.insert(library);
+    return formatted_place(library, address - address % kPiece);
   }
 
   SampleTable& table_;
@@ -177,6 +183,15 @@ void SampleTable::describe(std::map<std::string, std::string>& properties) const
   properties[kSampleThreads] = std::to_string(threads_);
   properties[kSampleTimers] = std::to_string(timers_);
   if (lost_ != 0) properties[kSamplesLost] = std::to_string(lost_);
+  if (!unfound_.empty()) {
+    constexpr std::size_t kMostNamed = 5;
+    std::vector<std::string> names(unfound_.begin(), unfound_.end());
+    if (names.size() > kMostNamed) {
+      names[kMostNamed - 1] = std::to_string(names.size() - kMostNamed + 1) + " others";
+      names.resize(kMostNamed);
+    }
+    properties[kUnfoundLibraries] = joined(names, ", ");
+  }
 }
 
 }  // namespace timeloom::weave

@@ -57,6 +57,7 @@ class SampleTable {
   run::SampleSums sums_;  // by region of the run, and by code
   sample_file::Writer file_;
   std::set<std::uint32_t> regions_;  // to which the file refers
+  std::set<std::string> unfound_;    // libraries in which a function was not found
   std::set<std::uint64_t> periods_;
   std::uint64_t threads_ = 0, timers_ = 0, lost_ = 0, samples_ = 0;
 };

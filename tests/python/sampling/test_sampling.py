@@ -404,3 +404,18 @@ def test_csv_of_names_that_are_not_utf_8(timeloom, tmp_path):
     timeloom("run", "--quiet", "--sample", "1ms", "-o", "run", "app.py", cwd=tmp_path)
     for table in ("--native", "--lines"):
         assert "sur\ufffd.py" in timeloom("report", table, "--csv", "run", cwd=tmp_path).stdout
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.parametrize("change", ["os.unlink('own.so')", "open('other.so', 'w').close(); os.rename('other.so', 'own.so')"])
+def test_functions_of_a_library_that_is_gone_are_told_apart(timeloom, tmp_path, change):
+    subprocess.run(["cc", "-O0", "-shared", "-fPIC", "-o", tmp_path / "own.so", NATIVE / "busy.c"], check=True)
+    (tmp_path / "app.py").write_text(
+        "import ctypes, os\nown = ctypes.CDLL('./own.so')\n"
+        f"for name in ('sixty', 'thirty', 'ten'): getattr(own, name)(ctypes.c_long(500))\n{change}\n")
+    timeloom("run", "--quiet", "--sample", "1ms", "-o", "run", "app.py", cwd=tmp_path)
+    rows = list(csv.DictReader(timeloom("report", "--native", "--csv", "run", cwd=tmp_path).stdout.splitlines()))
+    named = {row["library function"] for row in rows if row["library"] == "own.so"}
+    assert len(named) >= 2 and all(re.fullmatch(r"own\.so\+0x[0-9a-f]+00", name) for name in named)
+    text = timeloom("report", "run", cwd=tmp_path).stdout
+    assert "! samples show addresses in place of functions, since these files were removed or changed: own.so [TL064]" in text.replace("\n", " ")
