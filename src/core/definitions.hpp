@@ -223,6 +223,12 @@ struct ClockProperties {
 
 struct Teams;  // core/teams/teams.hpp
 
+// The files of an archive of another tool that describe it, byte for byte.
+struct OriginalFiles {
+  std::string anchor;
+  std::string definitions;
+};
+
 struct Definitions {
   ClockProperties clock;
   std::string creator;                      // program that wrote the trace; empty: unknown
@@ -239,6 +245,9 @@ struct Definitions {
   // The teams of threads; null: the run has none, or no sink has asked for them
   // (RunSink::wants_teams()).
   std::shared_ptr<const Teams> teams{};
+  // Of a packed trace that was an archive of another tool; null: it was not. An archive that is
+  // made of it gets these definitions back.
+  std::shared_ptr<const OriginalFiles> original{};
   // Further facts about the run, e.g. losses ("timeloom::lost_events" -> "12"). Written to
   // the trace as its properties.
   std::map<std::string, std::string> properties;

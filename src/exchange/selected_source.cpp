@@ -194,6 +194,7 @@ class SelectedSource : public RunSource {
  public:
   SelectedSource(RunSource& run, Choice choice)
       : run_(run), choice_(std::move(choice)), definitions_(run.definitions()) {
+    definitions_.original = nullptr;  // of all events
     mark_tasks(definitions_);
     std::erase_if(definitions_.locations, [&](const Location& location) {
       return !choice_.locations.contains(location.id);

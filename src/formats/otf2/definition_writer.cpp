@@ -9,6 +9,7 @@
 #include "core/run_properties.hpp"
 #include "formats/otf2/global_definitions.hpp"
 #include "formats/otf2/local_definitions.hpp"
+#include "formats/otf2/original_archive.hpp"
 
 namespace timeloom::otf2 {
 
@@ -118,8 +119,16 @@ void intern_strings(Shared& shared) {
   number_metrics(shared);
 }
 
-void write_definitions(Shared& shared, const Written& written) {
+void write_definitions(Shared& shared, const Written& written, const OriginalArchive* original) {
   const Epoch epoch = epoch_of(*shared.definitions, written);
+  if (original != nullptr) {
+    write_local_definitions(shared, epoch);
+    OTF2_GlobalDefWriter* writer =
+        check(OTF2_Archive_GetGlobalDefWriter(shared.archive), shared.what);
+    original->copy_definitions(writer, shared.what);
+    check(OTF2_Archive_CloseGlobalDefWriter(shared.archive, writer), shared.what);
+    return;
+  }
   check(OTF2_Archive_SetDefChunkSize(shared.archive, chunk_size_for(shared)), shared.what);
   write_local_definitions(shared, epoch);
   write_properties(shared);

@@ -14,8 +14,11 @@ namespace timeloom::otf2 {
 // that events can refer to them without a lock.
 void intern_strings(Shared& shared);
 
-// Writes all definitions; the markers follow separately.
-void write_definitions(Shared& shared, const Written& written);
+class OriginalArchive;
+
+// Writes all definitions; the markers follow separately. `original`: its definitions are written in
+// place of the run's; may be null.
+void write_definitions(Shared& shared, const Written& written, const OriginalArchive* original);
 
 // Separate, because the library writes markers only for readers of a finished archive.
 void write_markers(const std::filesystem::path& anchor, const Shared& shared);

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "formats/otf2/io_writer.hpp"
 #include "formats/otf2/message_writer.hpp"
+#include "formats/otf2/original_archive.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/team_writer.hpp"
 #include "formats/otf2/thread_writer.hpp"
@@ -63,7 +64,8 @@ class LocationWriter : public LocationSink {
     if (events.empty()) return;
     forget_library_errors();
     for (const Event& event : events) {
-      const OTF2_ErrorCode code = write(event);
+      const OTF2_ErrorCode code =
+          shared_.original == nullptr ? write(event) : write_original(event);
       if (code != OTF2_SUCCESS) [[unlikely]]
         fail(what(), code);
     }
@@ -105,6 +107,17 @@ class LocationWriter : public LocationSink {
         return OTF2_EvtWriter_Leave(writer_, waited(), time, event.ref);
       default: return write_other(event, time);
     }
+  }
+
+  // With the references of another tool. Events whose form there is not known any more are left
+  // out: such archives have not been packed.
+  OTF2_ErrorCode write_original(Event event) {
+    if (is_of_team(event.kind) || is_io(event.kind)) return OTF2_SUCCESS;
+    if (event.kind >= EventKind::kThreadCreate && event.kind <= EventKind::kThreadWait) {
+      return write_original_thread(writer_, event);
+    }
+    event.ref = shared_.original->of(event);
+    return write(event);
   }
 
   // The attributes of the next enter, leave or parameter; nearly always none. The writing call
@@ -219,10 +232,11 @@ class LocationWriter : public LocationSink {
                   ", which is not defined [TL316]");
     }
     const std::uint64_t process = shared_.definitions->groups[event.ref].process_id;
-    if (process != 0) {
-      OTF2_AttributeList_AddUint64(attributes_, kProcessIdAttribute, process);
+    if (process != 0 && shared_.process_attribute != OTF2_UNDEFINED_ATTRIBUTE) {
+      OTF2_AttributeList_AddUint64(attributes_, shared_.process_attribute, process);
     }
-    if (location_.thread_id != 0 && location_.thread_id != process) {
+    const bool is_ours = shared_.original == nullptr;
+    if (is_ours && location_.thread_id != 0 && location_.thread_id != process) {
       OTF2_AttributeList_AddUint64(attributes_, kThreadIdAttribute, location_.thread_id);
     }
     const Shared::Program& program = shared_.programs[event.ref];

@@ -32,6 +32,7 @@ struct MetricMember {
 
 // Data shared by all location writers of an archive. Filled before the first of them is opened,
 // except for `strings`, which locks by itself.
+struct OriginalReferences;  // original_archive.hpp
 struct Shared {
   OTF2_Archive* archive = nullptr;
   std::string what;             // begins every error: "cannot write the trace …"
@@ -52,6 +53,9 @@ struct Shared {
   OTF2_CommRef first_team = kThreads + 1;          // of teams of threads, behind those
   // Instances of the metric classes of processes, on locations for them.
   std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
+  // Of an archive that gets the definitions of another tool back; else null.
+  const OriginalReferences* original = nullptr;
+  OTF2_AttributeRef process_attribute = 0;  // of ProgramBegin
   std::vector<EventFiles> taken;
   std::size_t largest_table = 0;  // of the tables for their references, upper limit in bytes
 };

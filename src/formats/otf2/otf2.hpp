@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/event.hpp"
 #include "formats/otf2/read/event_files.hpp"
@@ -38,6 +39,14 @@ std::unique_ptr<Archive> create(const std::filesystem::path& directory,
 // the archive is damaged or is not an archive. Events of kinds that are missing in core/event.hpp
 // are ignored.
 std::unique_ptr<RunSource> open(const std::filesystem::path& anchor);
+
+// The same for packing an archive of another tool: the definitions have its `original`.
+std::unique_ptr<RunSource> open_to_pack(const std::filesystem::path& anchor);
+
+// The kinds of records in which two archives differ, by their names in OTF2. If one of them lacks
+// records, only the kinds of these. Reads both archives as a whole. Throws Error.
+std::vector<std::string> different_records(const std::filesystem::path& one,
+                                           const std::filesystem::path& other);
 
 // The random number that the archive was given when it was created; 0: it has none. Reads the
 // anchor file only; throws Error when it is damaged.

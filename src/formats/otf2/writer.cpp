@@ -5,12 +5,14 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "formats/otf2/definition_writer.hpp"
 #include "formats/otf2/local_definitions.hpp"
+#include "formats/otf2/original_archive.hpp"
 #include "formats/otf2/otf2.hpp"
 
 namespace timeloom::otf2 {
@@ -126,8 +128,13 @@ class ArchiveWriter : public Archive {
     catch_library_errors();
     forget_library_errors();
     shared_.definitions = &definitions;
-    intern_strings(shared_);
-    intern_meanings(shared_);
+    if (definitions.original) {
+      original_.emplace(directory_ / (name_ + ".original"), definitions);
+      original_->refer(shared_);
+    } else {
+      intern_strings(shared_);
+      intern_meanings(shared_);
+    }
     for (const EventFiles& files : shared_.taken) {
       for (const EventFiles::File& file : files.files) written_.add(file.here, file.count);
     }
@@ -139,8 +146,12 @@ class ArchiveWriter : public Archive {
     ok(OTF2_Archive_SetMemoryCallbacks(shared_.archive, &kMemory, &chunks_));
     ok(set_locks(shared_.archive));
     ok(OTF2_Archive_SetSerialCollectiveCallbacks(shared_.archive));
-    ok(OTF2_Archive_SetCreator(shared_.archive, definitions.creator.c_str()));
-    ok(OTF2_Archive_SetMachineName(shared_.archive, definitions.machine_name.c_str()));
+    if (original_) {
+      original_->describe(shared_.archive, shared_.what);
+    } else {
+      ok(OTF2_Archive_SetCreator(shared_.archive, definitions.creator.c_str()));
+      ok(OTF2_Archive_SetMachineName(shared_.archive, definitions.machine_name.c_str()));
+    }
     ok(OTF2_Archive_OpenEvtFiles(shared_.archive));
   }
 
@@ -155,7 +166,7 @@ class ArchiveWriter : public Archive {
     }
     ok(OTF2_Archive_CloseEvtFiles(shared_.archive));
     put_taken_files();
-    write_definitions(shared_, written_);
+    write_definitions(shared_, written_, original_ ? &*original_ : nullptr);
     OTF2_Archive* archive = std::exchange(shared_.archive, nullptr);
     try {
       ok(OTF2_Archive_Close(archive));
@@ -185,7 +196,7 @@ class ArchiveWriter : public Archive {
     const bool all = are.regions.size() == wanted.regions.size() &&
                      are.locations.size() == wanted.locations.size() &&
                      std::ranges::all_of(are.locations, [this](const Location& location) {
-                       return location.event_count == written_.of(location.id).events;
+                       return original_ || location.event_count == written_.of(location.id).events;
                      });
     if (!all)
       throw Error(shared_.what + ": its definitions are not those that were written [TL316]");
@@ -202,6 +213,7 @@ class ArchiveWriter : public Archive {
   ChunkPool chunks_;  // outlives the archive
   Shared shared_;
   Written written_;
+  std::optional<OriginalArchive> original_;
 };
 
 }  // namespace

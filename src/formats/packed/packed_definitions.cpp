@@ -251,6 +251,20 @@ bool read_definitions(ByteSpan bytes, Definitions& definitions) {
   return input.is_whole() && is_consistent(definitions);
 }
 
+Bytes bytes_of(const OriginalFiles& files) {
+  DefinitionOutput output;
+  output.text(files.anchor);
+  output.text(files.definitions);
+  return output.take();
+}
+
+bool read_original(ByteSpan bytes, OriginalFiles& files) {
+  DefinitionInput input(bytes);
+  input.text(files.anchor);
+  input.text(files.definitions);
+  return input.is_whole();
+}
+
 Bytes bytes_of(const RunEnd& end) {
   DefinitionOutput output;
   pass_end(output, end);

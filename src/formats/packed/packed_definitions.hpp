@@ -17,6 +17,9 @@ Bytes bytes_of(const Definitions& definitions);
 // The opposite. False: the bytes are damaged, or refer to ids that they do not define.
 bool read_definitions(ByteSpan bytes, Definitions& definitions);
 
+Bytes bytes_of(const OriginalFiles& files);
+bool read_original(ByteSpan bytes, OriginalFiles& files);
+
 // The facts that are known at the end of a run.
 struct RunEnd {
   ClockProperties clock;

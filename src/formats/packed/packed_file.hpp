@@ -28,15 +28,17 @@
 namespace timeloom::packed {
 
 inline constexpr std::uint32_t kMagic = 0x4b504c54;  // "TLPK"
-// Files with parts have version 2, all others version 1.
-inline constexpr std::uint16_t kVersion = 2;
+// Files that have kept the definitions of another tool have version 3, files with parts version 2,
+// all others version 1.
+inline constexpr std::uint16_t kVersion = 3;
 
 enum class SectionKind : std::uint16_t {
   kDefinitions = 1,
   kBlock = 2,
   kEnd = 3,
-  kPart = 4,       // before the blocks of a part, whose number is its location: see part.hpp
-  kPackedRank = 5  // only in files of hosts: see host_file.hpp
+  kPart = 4,        // before the blocks of a part, whose number is its location: see part.hpp
+  kPackedRank = 5,  // only in files of hosts: see host_file.hpp
+  kOriginal = 6     // definitions of another tool: see OriginalFiles in core/definitions.hpp
 };
 
 struct SectionHead {
@@ -77,7 +79,9 @@ class FileWriter {
   FileWriter(std::filesystem::path path, std::uint64_t run);
 
   // The file gets version 2. REQUIRES: before all others.
-  void holds_parts() noexcept { version_ = kVersion; }
+  void holds_parts() noexcept { version_ = 2; }
+  // The file gets version 3. REQUIRES: the same.
+  void holds_original() noexcept { version_ = 3; }
   // Appends a section; any thread. `head`: all but the checks and the size.
   void append(SectionHead head, ByteSpan body);
   // Appends `sections` sections of the part `number` as they are in another file.

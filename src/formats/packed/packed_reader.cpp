@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -46,6 +47,8 @@ class PackedReader : public RunSource {
     counts_.resize(definitions_.locations.size());
     lost_at_opening_ = file_.damaged_parts();
     for (const Section& section : std::span(file_.sections()).subspan(1)) take(section);
+    const bool had_original = file_.sections().front().head.version == kVersion;
+    if (had_original && !definitions_.original) ++lost_at_opening_;
     for (auto& blocks : blocks_) sort_blocks(blocks);
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       definitions_.locations[i].event_count = counts_[i].events;
@@ -107,6 +110,7 @@ class PackedReader : public RunSource {
   void take(const Section& section) {
     if (section.head.kind == SectionKind::kEnd) return take_end(section);
     if (section.head.kind == SectionKind::kPart) return take_part(section);
+    if (section.head.kind == SectionKind::kOriginal) return take_original(section);
     std::size_t index = kNowhere;
     if (section.head.kind == SectionKind::kBlock) index = location_of(section.head);
     if (index == kNowhere) {
@@ -157,6 +161,18 @@ class PackedReader : public RunSource {
       part_of_[index] = &part->second;
       part->second.locations.emplace(one.there.value(), index);
     }
+  }
+
+  void take_original(const Section& section) {
+    Bytes bytes;
+    OriginalFiles files;
+    if (definitions_.original) {
+      ++lost_at_opening_;
+      return;
+    }
+    // That it is missing is counted once.
+    if (!text_of(section, bytes) || !read_original(bytes, files)) return;
+    definitions_.original = std::make_shared<const OriginalFiles>(std::move(files));
   }
 
   void take_end(const Section& section) {

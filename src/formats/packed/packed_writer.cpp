@@ -121,7 +121,9 @@ class PackedWriter : public TraceSink {
     definitions_ = &definitions;
     blocks_.begin(definitions);
     if (!parts_.empty()) blocks_.file.holds_parts();
+    if (definitions.original) blocks_.file.holds_original();
     append(SectionKind::kDefinitions, bytes_of(definitions));
+    if (definitions.original) append(SectionKind::kOriginal, bytes_of(*definitions.original));
     for (const TakenPart& part : parts_) append(part);
     parts_.clear();
   }

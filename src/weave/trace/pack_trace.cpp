@@ -99,17 +99,15 @@ void refuse_others(const fs::path& run) {
   if (!fs::is_directory(run, error)) refuse(run, "name the directory of a run [TL486]");
   if (is_packed(trace_of(run))) return;
   if (trace_of(run).filename() != run::name_of(Item::kAnchor)) {
-    refuse(run, "its trace is not called traces.otf2, so another tool made it [TL487]");
+    refuse(run, "its trace is not called traces.otf2 [TL487]");
   }
 }
 
-void refuse_unknown(const fs::path& run, const Definitions& definitions) {
-  // The readers of other tools' traces leave out records that have no meaning here.
-  if (!definitions.creator.starts_with("Timeloom ")) {
-    refuse(run, "its trace was made by " +
-                    (definitions.creator.empty() ? "another tool" : definitions.creator) +
-                    ", and may have records that a packed one cannot have [TL487]");
-  }
+bool is_of_another_tool(const Definitions& definitions) {
+  return !definitions.creator.starts_with("Timeloom ");
+}
+
+void refuse_damaged(const fs::path& run, const Definitions& definitions) {
   for (const auto& [key, value] : definitions.properties) {
     if (key.starts_with("timeloom::otf2_")) {
       refuse(run, "its trace is damaged; timeloom info tells how [TL488]");
@@ -125,6 +123,28 @@ std::map<LocationId, EventSums::Sum> packed_sums(const fs::path& file, unsigned 
   return sums.sums();
 }
 
+// The archive that the packed trace gives back must have all records of the trace, whether or not
+// they have a meaning here: readers leave out those that have none.
+void refuse_lossy(const fs::path& run, const run::Directory& working, unsigned threads) {
+  const fs::path back = working.fixed_path() / "back";
+  fs::create_directory(back);
+  {
+    const std::unique_ptr<RunSource> packed =
+        packed::open(working.fixed_path() / run::name_of(Item::kPacked));
+    const std::unique_ptr<RunSink> archive = otf2::create(back);
+    const std::array<RunSink*, 1> sinks = {archive.get()};
+    packed->replay(sinks, threads);
+  }
+  const std::vector<std::string> kinds =
+      otf2::different_records(trace_of(run), back / run::name_of(Item::kAnchor));
+  fs::remove_all(back);
+  if (kinds.empty()) return;
+  const std::size_t more = kinds.size() - 1;
+  refuse(run, "another tool made its trace, with records that a packed one cannot have: " +
+                  kinds.front() + (more == 0 ? "" : " and " + std::to_string(more) + " more kind") +
+                  (more > 1 ? "s" : "") + " [TL487]");
+}
+
 // Of the run as it will be.
 void write_manifest(const run::Directory& run, const run::Directory& working) {
   std::set<Item> items = {Item::kPacked};
@@ -138,8 +158,8 @@ void write_manifest(const run::Directory& run, const run::Directory& working) {
 // Replaces the files of the trace by the packed one, which is on the disk.
 void replace_trace(const run::Directory& run, const run::Directory& working,
                    const Definitions& definitions) {
-  const bool manifest =
-      run.holds(Item::kManifest) && run::layout_of(definitions.properties).weaves(Item::kManifest);
+  const bool manifest = run.holds(Item::kManifest) && !is_of_another_tool(definitions) &&
+                        run::layout_of(definitions.properties).weaves(Item::kManifest);
   if (manifest) write_manifest(run, working);
   if (!run.holds(Item::kPacked)) working.move(Item::kPacked, run, Item::kPacked);
   run.sync();
@@ -170,18 +190,21 @@ PackedSizes finish_packing(const fs::path& path, const run::Directory& run) {
 PackedSizes pack(const fs::path& path, const run::Directory& run, const run::Directory& working,
                  unsigned threads) {
   const fs::path anchor = trace_of(path);
-  const std::unique_ptr<RunSource> trace = otf2::open(anchor);
-  refuse_unknown(path, trace->definitions());
+  const bool foreign = is_of_another_tool(otf2::open(anchor)->definitions());
+  const std::unique_ptr<RunSource> trace =
+      foreign ? otf2::open_to_pack(anchor) : otf2::open(anchor);
+  refuse_damaged(path, trace->definitions());
   const fs::path file = working.fixed_path() / run::name_of(Item::kPacked);
   // The profile beside the trace goes on naming it by its number.
   const std::unique_ptr<RunSink> packed = packed::create(file, otf2::trace_id(anchor));
   EventSums sums;
   const std::array<RunSink*, 2> sinks = {packed.get(), &sums};
   trace->replay(sinks, threads);
-  refuse_unknown(path, trace->definitions());
+  refuse_damaged(path, trace->definitions());
   if (packed_sums(file, threads) != sums.sums()) {
     refuse(path, "the packed events differ from the trace [TL489]");
   }
+  if (foreign) refuse_lossy(path, working, threads);
   const PackedSizes sizes{sums.events(), size_of_trace(path), size_of(file)};
   replace_trace(run, working, trace->definitions());
   return sizes;
@@ -201,7 +224,7 @@ PackedSizes pack_into_working(const fs::path& path, const run::Directory& run, u
 bool can_be_packed(const fs::path& run) try {
   refuse_others(run);
   if (is_packed(trace_of(run))) return false;
-  refuse_unknown(run, otf2::open(trace_of(run))->definitions());
+  refuse_damaged(run, otf2::open(trace_of(run))->definitions());
   return true;
 } catch (const Error&) {
   return false;

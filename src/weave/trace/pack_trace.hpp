@@ -19,8 +19,8 @@ struct PackedSizes {
 };
 
 // Writes traces.packed, reads it back, compares all its events with the trace, and removes the
-// files of the trace. A trace that may have other records than a packed one is refused: a damaged
-// one, or a trace of another tool.
+// files of the trace. A trace of another tool is also converted back, and compared record by
+// record: one with a record that a packed trace cannot have is refused, and so is a damaged one.
 PackedSizes pack_trace(const std::filesystem::path& run, unsigned threads);
 
 // Whether pack_trace() accepts the trace, as far as its definitions show. Throws nothing.

@@ -33,13 +33,8 @@ void read_anchor_texts(OTF2_Reader* reader, const std::string& what, Definitions
   definitions.machine_name = take_text(text);
   check(OTF2_Reader_GetCreator(reader, &text), what);
   definitions.creator = take_text(text);
-  std::uint32_t count = 0;
-  char** names = nullptr;
-  check(OTF2_Reader_GetPropertyNames(reader, &count, &names), what);
-  const std::unique_ptr<char*, decltype(&std::free)> owned(names, &std::free);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    check(OTF2_Reader_GetProperty(reader, names[i], &text), what);
-    definitions.properties[property_name(names[i])] = take_text(text);
+  for (const auto& [name, value] : properties_of(reader, what)) {
+    definitions.properties[property_name(name)] = value;
   }
 }
 
@@ -93,6 +88,29 @@ bool ReferenceTable::add(std::uint32_t reference, std::uint32_t index) {
 std::uint32_t ReferenceTable::find_sparse(std::uint32_t reference) const {
   const auto found = sparse_.find(reference);
   return found == sparse_.end() ? kNoIndex : found->second;
+}
+
+std::vector<std::uint32_t> ReferenceTable::inverse(std::size_t count) const {
+  std::vector<std::uint32_t> references(count);
+  for (std::uint32_t i = 0; i < dense_.size(); ++i) {
+    if (dense_[i] != kNoIndex) references.at(dense_[i]) = i;
+  }
+  for (const auto& [reference, index] : sparse_) references.at(index) = reference;
+  return references;
+}
+
+std::map<std::string, std::string> properties_of(OTF2_Reader* reader, const std::string& what) {
+  std::uint32_t count = 0;
+  char** names = nullptr;
+  check(OTF2_Reader_GetPropertyNames(reader, &count, &names), what);
+  const std::unique_ptr<char*, decltype(&std::free)> owned(names, &std::free);
+  std::map<std::string, std::string> properties;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    char* text = nullptr;
+    check(OTF2_Reader_GetProperty(reader, names[i], &text), what);
+    properties[names[i]] = take_text(text);
+  }
+  return properties;
 }
 
 ReaderHandle open_reader(const Anchor& anchor) {

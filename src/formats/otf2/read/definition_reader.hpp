@@ -10,7 +10,9 @@
 #include "formats/otf2/read/otf2_anchor.hpp"
 
 #include <array>
+#include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +29,8 @@ class ReferenceTable {
     if (reference < dense_.size()) return dense_[reference];
     return find_sparse(reference);
   }
+  // The references by index. REQUIRES: indices are less than `count`, and each has a reference.
+  std::vector<std::uint32_t> inverse(std::size_t count) const;
 
  private:
   std::uint32_t find_sparse(std::uint32_t reference) const;
@@ -69,6 +73,9 @@ ReaderHandle open_reader(const Anchor& anchor);
 // Throws Error when a definition is damaged, or definitions contradict each other.
 void read_definitions(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions,
                       References& references);
+
+// The properties of an archive, under their names there. Throws Error.
+std::map<std::string, std::string> properties_of(OTF2_Reader* reader, const std::string& what);
 
 // Reads the markers. Returns false where damaged ones were left out.
 bool read_markers(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions);

@@ -1,6 +1,8 @@
 #include "formats/otf2/read/otf2_anchor.hpp"
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -133,6 +135,21 @@ Anchor read_anchor(const std::filesystem::path& path) {
 }
 
 std::uint64_t trace_id(const std::filesystem::path& anchor) { return read_anchor(anchor).trace_id; }
+
+std::string ArchiveFile::bytes() const {
+  const InputDirectory::File file = open();
+  std::string bytes;
+  std::array<char, 1 << 16> part;
+  while (const std::size_t read = std::fread(part.data(), 1, part.size(), file.get())) {
+    bytes.append(part.data(), read);
+  }
+  if (std::ferror(file.get()) != 0) {
+    throw Error("cannot read " + path() + ": " + std::strerror(errno) + " [TL301]");
+  }
+  return bytes;
+}
+
+ArchiveFile Anchor::self() const { return {*directory, path.filename().string()}; }
 
 ArchiveFile Anchor::global_definitions() const {
   return {*directory, path.stem().string() + ".def"};

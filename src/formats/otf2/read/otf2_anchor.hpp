@@ -25,6 +25,8 @@ class ArchiveFile {
     return directory_->open(
         way_, "; an archive is its .otf2 and .def file and the directory beside them");
   }
+  // All bytes of it. Throws Error.
+  std::string bytes() const;
   std::string path() const { return (directory_->path() / way_).string(); }  // for messages
 
  private:
@@ -39,6 +41,7 @@ struct Anchor {
   std::uint64_t definition_chunk = 0;
   std::uint64_t trace_id = 0;  // a random number of this archive; 0: none (an old format)
 
+  ArchiveFile self() const;
   ArchiveFile global_definitions() const;
   ArchiveFile markers() const;  // may be missing
   ArchiveFile events(LocationId location) const;

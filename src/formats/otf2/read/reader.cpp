@@ -54,7 +54,7 @@ std::vector<std::size_t> reading_order(const std::vector<Location>& locations) {
 
 class ArchiveReader : public RunSource {
  public:
-  explicit ArchiveReader(const std::filesystem::path& path) {
+  explicit ArchiveReader(const std::filesystem::path& path, bool to_pack = false) {
     source_.anchor = read_anchor(path);
     const ReaderHandle reader = open_reader(source_.anchor);
     read_definitions(reader.get(), source_.anchor, source_.definitions, source_.references);
@@ -62,6 +62,10 @@ class ArchiveReader : public RunSource {
     if (!read_markers(reader.get(), source_.anchor, source_.definitions)) ++damaged_files_;
     open_files(reader.get());
     read_programs(reader.get(), source_.anchor, source_.references, source_.definitions);
+    if (to_pack) {
+      source_.definitions.original = std::make_shared<const OriginalFiles>(
+          source_.anchor.self().bytes(), source_.anchor.global_definitions().bytes());
+    }
   }
 
   const Definitions& definitions() const override { return source_.definitions; }
@@ -149,6 +153,10 @@ class ArchiveReader : public RunSource {
 
 std::unique_ptr<RunSource> open(const std::filesystem::path& anchor) {
   return std::make_unique<ArchiveReader>(anchor);
+}
+
+std::unique_ptr<RunSource> open_to_pack(const std::filesystem::path& anchor) {
+  return std::make_unique<ArchiveReader>(anchor, true);
 }
 
 }  // namespace timeloom::otf2
