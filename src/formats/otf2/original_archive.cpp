@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
 #include "formats/otf2/read/record_kinds.hpp"
@@ -28,13 +29,6 @@ void write_file(const fs::path& path, const std::string& bytes) {
     throw Error("cannot write " + path.string() + ": " + std::strerror(errno) +
                 "; make room there and try again [TL315]");
   }
-}
-
-fs::path make_files(const fs::path& directory, const OriginalFiles& kept) {
-  fs::create_directory(directory);
-  write_file(directory / "original.otf2", kept.anchor);
-  write_file(directory / "original.def", kept.definitions);
-  return directory / "original.otf2";
 }
 
 struct Copy {
@@ -78,19 +72,33 @@ std::uint32_t OriginalReferences::of(const Event& event) const {
   }
 }
 
+OriginalArchive::Files::Files(fs::path directory) : directory_(std::move(directory)) {
+  std::error_code error;
+  if (!fs::create_directory(directory_, error)) {
+    throw Error("cannot make the directory " + directory_.string() + ": " + error.message() +
+                "; make room there and try again [TL315]");
+  }
+}
+
+OriginalArchive::Files::~Files() {
+  std::error_code ignored;
+  fs::remove_all(directory_, ignored);
+}
+
+fs::path OriginalArchive::Files::write(const OriginalFiles& kept) const {
+  write_file(directory_ / "original.otf2", kept.anchor);
+  write_file(directory_ / "original.def", kept.definitions);
+  return directory_ / "original.otf2";
+}
+
 OriginalArchive::OriginalArchive(const fs::path& directory, const Definitions& run)
-    : directory_(directory), anchor_(read_anchor(make_files(directory, *run.original))) {
+    : files_(directory), anchor_(read_anchor(files_.write(*run.original))) {
   const ReaderHandle reader = open_reader(anchor_);
   read_definitions(reader.get(), anchor_, definitions_, references_);
   check_fits(run);
   of_events_.regions = references_.regions.inverse(run.regions.size());
   of_events_.parameters = references_.parameters.inverse(run.parameters.size());
   of_events_.communicators = references_.communicators.inverse(run.communicators.size());
-}
-
-OriginalArchive::~OriginalArchive() {
-  std::error_code ignored;
-  fs::remove_all(directory_, ignored);
 }
 
 void OriginalArchive::check_fits(const Definitions& run) const {

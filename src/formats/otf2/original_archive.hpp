@@ -26,10 +26,6 @@ class OriginalArchive {
   // Makes two files of the kept bytes in a new directory, for the library, and removes them at the
   // end. REQUIRES: `run` are the definitions of the packed trace, with their original.
   OriginalArchive(const std::filesystem::path& directory, const Definitions& run);
-  ~OriginalArchive();
-  OriginalArchive(const OriginalArchive&) = delete;
-  OriginalArchive& operator=(const OriginalArchive&) = delete;
-
   const OriginalReferences& references() const noexcept { return of_events_; }
   // Lets location writers use the references of the original.
   void refer(Shared& shared) const;
@@ -38,9 +34,23 @@ class OriginalArchive {
   void copy_definitions(OTF2_GlobalDefWriter* writer, const std::string& what) const;
 
  private:
+  // A directory that is removed with all files in it.
+  class Files {
+   public:
+    explicit Files(std::filesystem::path directory);
+    ~Files();
+    Files(const Files&) = delete;
+    Files& operator=(const Files&) = delete;
+    // Writes both files; returns the anchor.
+    std::filesystem::path write(const OriginalFiles& kept) const;
+
+   private:
+    const std::filesystem::path directory_;
+  };
+
   void check_fits(const Definitions& run) const;
 
-  const std::filesystem::path directory_;
+  const Files files_;
   Anchor anchor_;
   Definitions definitions_;
   References references_;

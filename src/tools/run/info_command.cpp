@@ -122,8 +122,8 @@ std::string packing_text(const Packing& packing) {
   if (!packing || packing->packed >= packing->trace) return {};
   const double saved =
       1 - static_cast<double>(packing->packed) / static_cast<double>(packing->trace);
-  return formatted("timeloom pack: traces of about {}, {:.0f} % less", bytes(packing->packed),
-                   100 * saved);
+  return formatted("timeloom pack{}: traces of about {}, {:.0f} % less",
+                   packing->is_sure ? "" : ", if it can", bytes(packing->packed), 100 * saved);
 }
 
 std::string info_json(const Definitions& definitions, const std::vector<RunFile>& files,

@@ -103,10 +103,6 @@ void refuse_others(const fs::path& run) {
   }
 }
 
-bool is_of_another_tool(const Definitions& definitions) {
-  return !definitions.creator.starts_with("Timeloom ");
-}
-
 void refuse_damaged(const fs::path& run, const Definitions& definitions) {
   for (const auto& [key, value] : definitions.properties) {
     if (key.starts_with("timeloom::otf2_")) {
@@ -220,6 +216,10 @@ PackedSizes pack_into_working(const fs::path& path, const run::Directory& run, u
 }
 
 }  // namespace
+
+bool is_of_another_tool(const Definitions& definitions) {
+  return !definitions.creator.starts_with("Timeloom ");
+}
 
 bool can_be_packed(const fs::path& run) try {
   refuse_others(run);

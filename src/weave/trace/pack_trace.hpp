@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "core/definitions.hpp"
+
 namespace timeloom::weave {
 
 struct PackedSizes {
@@ -23,6 +25,8 @@ struct PackedSizes {
 // record: one with a record that a packed trace cannot have is refused, and so is a damaged one.
 PackedSizes pack_trace(const std::filesystem::path& run, unsigned threads);
 
+// Whether another tool than Timeloom made the trace.
+bool is_of_another_tool(const Definitions& definitions);
 // Whether pack_trace() accepts the trace, as far as its definitions show. Throws nothing.
 bool can_be_packed(const std::filesystem::path& run);
 // Bytes of the files of the OTF2 trace.

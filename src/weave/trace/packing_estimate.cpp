@@ -91,7 +91,8 @@ std::optional<PackingEstimate> packing_estimate(const fs::path& run, std::uint64
     const double share =
         std::max(1.0, static_cast<double>(all) / static_cast<double>(sink.events()));
     const auto packed = static_cast<std::uint64_t>(static_cast<double>(sink.bytes()) * share);
-    return PackingEstimate{bytes_of_trace(run), packed, sink.events()};
+    const bool is_sure = !is_of_another_tool(trace->definitions());
+    return PackingEstimate{bytes_of_trace(run), packed, sink.events(), is_sure};
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -13,6 +13,7 @@ struct PackingEstimate {
   std::uint64_t trace = 0;   // bytes of the OTF2 trace
   std::uint64_t packed = 0;  // estimated bytes of the packed trace
   std::uint64_t events = 0;  // number of events that were packed to know it
+  bool is_sure = true;       // false: timeloom pack may find a record that it cannot pack
 };
 
 // nullopt: the trace is packed, or not one that timeloom pack takes, or there is none. Up to

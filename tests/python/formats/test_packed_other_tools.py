@@ -103,6 +103,7 @@ REFUSED = {
 def test_a_record_without_a_place_is_named(kind, timeloom, tmp_path):
     run = written("records_archive.py", tmp_path / "run", kind)
     before = files(run)
+    assert "timeloom pack, if it can: traces of about " in timeloom("info", run).stdout
     said = timeloom("pack", run, status=1).stderr
     assert said.endswith(f"with records that a packed one cannot have: {REFUSED[kind]} [TL487]\n"), said
     assert said.count("\n") == 1

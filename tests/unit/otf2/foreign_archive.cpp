@@ -10,6 +10,8 @@ namespace timeloom::otf2 {
 
 namespace {
 
+enum class ForeignEvents { kAny, kKnown };
+
 void ok(OTF2_ErrorCode code) {
   if (code != OTF2_SUCCESS) throw std::runtime_error(OTF2_Error_GetDescription(code));
 }
@@ -38,12 +40,27 @@ void write_rank0(OTF2_EvtWriter* events) {
   ok(OTF2_EvtWriter_Leave(events, nullptr, 180, 70));  // 3'000'000 lost its leave
 }
 
+void write_known(OTF2_EvtWriter* events) {
+  OTF2_AttributeList* process = OTF2_AttributeList_New();
+  ok(OTF2_AttributeList_AddUint64(process, 17, 4242));
+  const OTF2_StringRef arguments[] = {12, 8};
+  ok(OTF2_EvtWriter_ProgramBegin(events, process, 110, 7, 2, arguments));
+  OTF2_AttributeList_Delete(process);
+  ok(OTF2_EvtWriter_Enter(events, nullptr, 120, 70));
+  ok(OTF2_EvtWriter_ThreadCreate(events, nullptr, 130, 3, 77));
+  ok(OTF2_EvtWriter_Enter(events, nullptr, 140, 3'000'000));
+  ok(OTF2_EvtWriter_Leave(events, nullptr, 150, 3'000'000));
+  ok(OTF2_EvtWriter_Leave(events, nullptr, 180, 70));
+  ok(OTF2_EvtWriter_ProgramEnd(events, nullptr, 190, -1));
+}
+
 // Rank 1 counts its regions and strings from 0.
-void write_rank1(OTF2_EvtWriter* events) {
+void write_rank1(OTF2_EvtWriter* events, ForeignEvents kinds) {
   ok(OTF2_EvtWriter_Enter(events, nullptr, 1000, 1));
   ok(OTF2_EvtWriter_Enter(events, nullptr, 1500, 0));
   ok(OTF2_EvtWriter_ParameterString(events, nullptr, 1500, 0, 0));
   ok(OTF2_EvtWriter_Leave(events, nullptr, 2000, 0));
+  if (kinds == ForeignEvents::kKnown) ok(OTF2_EvtWriter_Leave(events, nullptr, 2000, 1));
 }
 
 void map_ids(OTF2_DefWriter* writer, OTF2_MappingType type,
@@ -78,10 +95,13 @@ void write_strings(OTF2_GlobalDefWriter* all) {
   ok(OTF2_GlobalDefWriter_WriteString(all, 20, "value"));
 }
 
-void write_places(OTF2_GlobalDefWriter* all) {
+void write_places(OTF2_GlobalDefWriter* all, ForeignEvents kinds) {
+  const bool known = kinds == ForeignEvents::kKnown;
   // Locations precede the definitions that they refer to: legal, though unusual.
-  ok(OTF2_GlobalDefWriter_WriteLocation(all, 1, 5, OTF2_LOCATION_TYPE_CPU_THREAD, 4, 8));
-  ok(OTF2_GlobalDefWriter_WriteLocation(all, 0, 4, OTF2_LOCATION_TYPE_CPU_THREAD, 13, 4));
+  ok(OTF2_GlobalDefWriter_WriteLocation(all, 1, 5, OTF2_LOCATION_TYPE_CPU_THREAD, known ? 5 : 4,
+                                        8));
+  ok(OTF2_GlobalDefWriter_WriteLocation(all, 0, 4, OTF2_LOCATION_TYPE_CPU_THREAD, known ? 7 : 13,
+                                        4));
   ok(OTF2_GlobalDefWriter_WriteLocationGroup(all, 8, 5, OTF2_LOCATION_GROUP_TYPE_PROCESS, 3,
                                              OTF2_UNDEFINED_LOCATION_GROUP));
   ok(OTF2_GlobalDefWriter_WriteLocationGroup(all, 4, 4, OTF2_LOCATION_GROUP_TYPE_PROCESS, 2,
@@ -120,9 +140,7 @@ void write_metrics(OTF2_GlobalDefWriter* all) {
   ok(OTF2_GlobalDefWriter_WriteMetricInstance(all, 11, 9, 0, OTF2_SCOPE_LOCATION, 0));
 }
 
-}  // namespace
-
-void write_foreign_archive(const std::filesystem::path& directory) {
+void write_archive(const std::filesystem::path& directory, ForeignEvents kinds) {
   OTF2_Archive* archive =
       OTF2_Archive_Open(directory.c_str(), "foreign", OTF2_FILEMODE_WRITE, 1u << 20, 4u << 20,
                         OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
@@ -131,21 +149,32 @@ void write_foreign_archive(const std::filesystem::path& directory) {
   ok(OTF2_Archive_SetCreator(archive, "some tool"));
   ok(OTF2_Archive_OpenEvtFiles(archive));
   OTF2_EvtWriter* rank0 = OTF2_Archive_GetEvtWriter(archive, 0);
-  write_rank0(rank0);
+  kinds == ForeignEvents::kKnown ? write_known(rank0) : write_rank0(rank0);
   ok(OTF2_Archive_CloseEvtWriter(archive, rank0));
   OTF2_EvtWriter* rank1 = OTF2_Archive_GetEvtWriter(archive, 1);
-  write_rank1(rank1);
+  write_rank1(rank1, kinds);
   ok(OTF2_Archive_CloseEvtWriter(archive, rank1));
   ok(OTF2_Archive_CloseEvtFiles(archive));
   write_local_definitions(archive);
   OTF2_GlobalDefWriter* all = OTF2_Archive_GetGlobalDefWriter(archive);
   ok(OTF2_GlobalDefWriter_WriteClockProperties(all, 1'000'000, 100, 900, OTF2_UNDEFINED_TIMESTAMP));
   write_strings(all);
-  write_places(all);
+  write_places(all, kinds);
   write_regions(all);
   write_metrics(all);
+  ok(OTF2_GlobalDefWriter_WriteAttribute(all, 17, 13, 0, OTF2_TYPE_UINT64));
   ok(OTF2_Archive_CloseGlobalDefWriter(archive, all));
   ok(OTF2_Archive_Close(archive));
+}
+
+}  // namespace
+
+void write_foreign_archive(const std::filesystem::path& directory) {
+  write_archive(directory, ForeignEvents::kAny);
+}
+
+void write_known_archive(const std::filesystem::path& directory) {
+  write_archive(directory, ForeignEvents::kKnown);
 }
 
 }  // namespace timeloom::otf2

@@ -9,4 +9,7 @@ namespace timeloom::otf2 {
 // definitions, and event kinds that core does not know.
 void write_foreign_archive(const std::filesystem::path& directory);
 
+// The same with balanced events that core knows.
+void write_known_archive(const std::filesystem::path& directory);
+
 }  // namespace timeloom::otf2
