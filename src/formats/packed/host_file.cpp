@@ -24,7 +24,7 @@ std::optional<RankPart> append_rank(os::File& file, std::uint64_t number, std::u
   StreamWriter streams;
   streams.add(thread_compressor(), 0, about);
   SectionHead head;
-  head.version = kVersion;
+  head.version = kVersionOfParts;
   head.kind = SectionKind::kPackedRank;
   head.run = number;
   head.location = key;
@@ -55,7 +55,7 @@ std::optional<RankPart> rank_at(const os::File& file, std::uint64_t at, std::uin
   SectionHead& head = part.about.head;
   if (!read_head(file, at, head)) return {};
   part.about.at = std::min(at + sizeof head, end);
-  if (head.kind != SectionKind::kPackedRank || head.version != kVersion ||
+  if (head.kind != SectionKind::kPackedRank || head.version != kVersionOfParts ||
       head.size > end - part.about.at) {
     return {};
   }

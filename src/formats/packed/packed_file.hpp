@@ -31,6 +31,7 @@ inline constexpr std::uint32_t kMagic = 0x4b504c54;  // "TLPK"
 // Files that have kept the definitions of another tool have version 3, files with parts version 2,
 // all others version 1.
 inline constexpr std::uint16_t kVersion = 3;
+inline constexpr std::uint16_t kVersionOfParts = 2;  // also of files of hosts
 
 enum class SectionKind : std::uint16_t {
   kDefinitions = 1,
@@ -79,9 +80,9 @@ class FileWriter {
   FileWriter(std::filesystem::path path, std::uint64_t run);
 
   // The file gets version 2. REQUIRES: before all others.
-  void holds_parts() noexcept { version_ = 2; }
+  void holds_parts() noexcept { version_ = kVersionOfParts; }
   // The file gets version 3. REQUIRES: the same.
-  void holds_original() noexcept { version_ = 3; }
+  void holds_original() noexcept { version_ = kVersion; }
   // Appends a section; any thread. `head`: all but the checks and the size.
   void append(SectionHead head, ByteSpan body);
   // Appends `sections` sections of the part `number` as they are in another file.

@@ -9,6 +9,7 @@
 #include "../support/thorough.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "formats/packed/host_file.hpp"
 #include "formats/packed/packed.hpp"
 #include "formats/packed/packed_definitions.hpp"
 #include "packed_story.hpp"
@@ -296,6 +297,56 @@ TEST_F(PackedFile, OfANewerVersionIsRefusedInOneLine) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("newer version"), std::string::npos);
   }
+}
+
+// Earlier versions have written such files, too, and the last rank may have a newer one.
+TEST_F(PackedFile, AFileOfAHostKeepsItsVersion) {
+  const fs::path path = fs::path(directory_.path()) / "packed-host";
+  put_text(directory_ / "blocks", "");
+  int error = 0;
+  const os::File blocks = os::File::open_read(directory_ / "blocks", &error);
+  os::File file = os::File::create_exclusive(path.string(), &error);
+  ASSERT_TRUE(append_rank(file, 7, 9, Bytes(16), blocks, &error).has_value());
+  const std::vector<RankPart> ranks = find_ranks(os::File::open_read(path.string(), &error));
+  ASSERT_EQ(ranks.size(), 1u);
+  EXPECT_EQ(ranks[0].about.head.version, 2u);
+}
+
+TEST_F(PackedFile, DefinitionsOfAnotherToolAreKept) {
+  Story run = story();
+  const OriginalFiles kept{std::string("\0anchor", 7), std::string(100'000, 'd')};
+  run.definitions.original = std::make_shared<const OriginalFiles>(kept);
+  const fs::path file = write(run);
+  const std::vector<Part> parts = parts_of(file);
+  ASSERT_EQ(parts[1].head.kind, SectionKind::kOriginal);
+  EXPECT_EQ(parts[0].head.version, 3u);
+  const auto source = open(file);
+  ASSERT_NE(source->definitions().original, nullptr);
+  EXPECT_EQ(source->definitions().original->anchor, kept.anchor);
+  EXPECT_EQ(source->definitions().original->definitions, kept.definitions);
+  EXPECT_EQ(unsound_parts(file), 0u);
+}
+
+TEST_F(PackedFile, LostDefinitionsOfAnotherToolAreCounted) {
+  Story run = story();
+  run.definitions.original = std::make_shared<const OriginalFiles>(OriginalFiles{"a", "d"});
+  const fs::path file = write(run);
+  const std::vector<Part> whole = parts_of(file);
+  std::vector<Part> parts = whole;
+  parts.erase(parts.begin() + 1);
+  put(file, parts);
+  EXPECT_EQ(open(file)->definitions().original, nullptr);
+  EXPECT_EQ(unsound_parts(file), 1u);
+  parts = whole;
+  parts[1].body[0] = static_cast<char>(parts[1].body[0] ^ 1);
+  put(file, parts);
+  EXPECT_EQ(open(file)->definitions().original, nullptr);
+  EXPECT_EQ(unsound_parts(file), 1u);
+  parts = whole;
+  parts.insert(parts.begin() + 1, whole[1]);
+  put(file, parts);
+  EXPECT_NE(open(file)->definitions().original, nullptr);
+  EXPECT_EQ(unsound_parts(file), 1u);
 }
 
 }  // namespace
