@@ -22,11 +22,19 @@ inline constexpr char kWindows[] = "timeloom::windows";
 inline constexpr char kUnnamedVisits[] = "timeloom::unnamed_visits";
 
 // Facts about samples of CPU time: their number, the period in nanoseconds, the sampled threads,
-// the threads among them with a timer in place of an event of the kernel, samples without space.
+// the threads among them with a timer in place of an event of the kernel, the threads with an event
+// for user space alone and a timer beside it, samples without space, the CPU time in nanoseconds of
+// threads whose signals did not come, samples without the outermost functions of their stack.
 inline constexpr char kSampleCount[] = "timeloom::samples";
 inline constexpr char kSamplePeriod[] = "timeloom::sample_period";
 inline constexpr char kSampleThreads[] = "timeloom::sample_threads";
 inline constexpr char kSampleTimers[] = "timeloom::sample_timers";
+inline constexpr char kSampleUserEvents[] = "timeloom::sample_user_events";
+inline constexpr char kUnsampledTime[] = "timeloom::unsampled_ns";
+inline constexpr char kCutStacks[] = "timeloom::cut_stacks";
+// The reasons why nothing was sampled in a process, and why a thread could not be sampled.
+inline constexpr char kNoSamples[] = "timeloom::no_samples";
+inline constexpr char kSampleFailure[] = "timeloom::sample_failure";
 inline constexpr char kSamplesLost[] = "timeloom::samples_lost";
 // The libraries whose functions the samples could not find, with commas between.
 inline constexpr char kUnfoundLibraries[] = "timeloom::samples_unfound_in";

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "os/running_threads.hpp"
 #include "os/thread.hpp"
 
 namespace timeloom::os {
@@ -44,14 +45,15 @@ int move_up(int descriptor) noexcept {
   return moved;
 }
 
-int open_event(std::uint64_t period_ns) noexcept {
+// Users without rights may have events for user space alone.
+int open_event(std::uint64_t period_ns, bool for_user_space) noexcept {
   perf_event_attr event{};
   event.size = sizeof event;
   event.type = PERF_TYPE_SOFTWARE;
   event.config = PERF_COUNT_SW_TASK_CLOCK;
   event.sample_period = period_ns;
   event.disabled = 1;
-  event.exclude_kernel = 1;  // also what users without rights may have
+  event.exclude_kernel = for_user_space ? 1 : 0;
   event.exclude_hv = 1;
   event.wakeup_events = 1;
   const long made = ::syscall(SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -86,7 +88,9 @@ void on_tick_signal(int, siginfo_t* info, void* context) {
   const bool sent_by_ticker =
       info->si_code == SI_TIMER || info->si_code == POLL_HUP || info->si_code == POLL_IN;
   TickHandler const handler = g_tick_handler.load(std::memory_order_relaxed);
-  if (sent_by_ticker && handler != nullptr) handler(interrupted_address(context));
+  if (sent_by_ticker && handler != nullptr) {
+    handler(interrupted_address(context), info->si_code == SI_TIMER);
+  }
   errno = before;
 }
 
@@ -99,7 +103,12 @@ bool has_default_action(int signal) noexcept {
 
 int CpuTicker::start_event(int signal, std::uint64_t period_ns) noexcept {
   if (!take_descriptor()) return EMFILE;
-  descriptor_ = open_event(period_ns);
+  for_user_space_ = false;
+  descriptor_ = open_event(period_ns, false);
+  if (descriptor_ < 0 && (errno == EACCES || errno == EPERM)) {
+    for_user_space_ = true;
+    descriptor_ = open_event(period_ns, true);
+  }
   int error = descriptor_ < 0 ? errno : send_signal_for(descriptor_, signal);
   if (error == 0 && ::ioctl(descriptor_, PERF_EVENT_IOC_ID, &event_) != 0) error = errno;
   if (error == 0 && ::ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0) != 0) error = errno;
@@ -114,22 +123,30 @@ int CpuTicker::start_timer(int signal, std::uint64_t period_ns) noexcept {
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal;
-  event._sigev_un._tid = static_cast<pid_t>(thread_id());
-  if (::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) != 0) return errno;
+  event._sigev_un._tid = static_cast<pid_t>(thread_);
+  if (::timer_create(cpu_clock_of_thread(thread_), &event, &timer_) != 0) return errno;
   itimerspec times{};
   times.it_value.tv_sec = static_cast<time_t>(period_ns / kSecond);
   times.it_value.tv_nsec = static_cast<long>(period_ns % kSecond);
   times.it_interval = times.it_value;
+  has_timer_ = true;
   if (::timer_settime(timer_, 0, &times, nullptr) == 0) return 0;
   const int error = errno;
-  ::timer_delete(timer_);
+  stop_timer();
   return error;
+}
+
+void CpuTicker::stop_timer() noexcept {
+  if (has_timer_) ::timer_delete(timer_);
+  has_timer_ = false;
 }
 
 int CpuTicker::start(int signal, std::uint64_t period_ns) noexcept {
   stop();
+  thread_ = thread_id();
   if (start_event(signal, period_ns) == 0) {
-    source_ = Source::kEvent;
+    source_ = for_user_space_ ? Source::kUserEvent : Source::kEvent;
+    if (for_user_space_) (void)start_timer(signal, period_ns);
     return 0;
   }
   const int error = start_timer(signal, period_ns);
@@ -142,19 +159,30 @@ bool CpuTicker::owns_descriptor() const noexcept {
   return ::ioctl(descriptor_, PERF_EVENT_IOC_ID, &event) == 0 && event == event_;
 }
 
+bool CpuTicker::has_lost_event() const noexcept {
+  const Source now = source();
+  return (now == Source::kEvent || now == Source::kUserEvent) && !owns_descriptor();
+}
+
+int CpuTicker::replace_lost_event(int signal, std::uint64_t period_ns) noexcept {
+  g_events.fetch_sub(1);
+  const int error = has_timer_ ? 0 : start_timer(signal, period_ns);
+  source_ = error == 0 ? Source::kTimer : Source::kNone;
+  return error;
+}
+
 void CpuTicker::stop() noexcept {
-  switch (source_.exchange(Source::kNone)) {
-    case Source::kNone: return;
-    case Source::kTimer: ::timer_delete(timer_); return;
-    case Source::kEvent: break;
-  }
+  const Source before = source_.exchange(Source::kNone);
+  if (before == Source::kNone) return;
+  stop_timer();
+  if (before == Source::kTimer) return;
   if (owns_descriptor()) ::close(descriptor_);
   g_events.fetch_sub(1);
 }
 
 void CpuTicker::forget() noexcept {
-  if (source() == Source::kEvent) return stop();
-  source_ = Source::kNone;
+  has_timer_ = false;
+  stop();
 }
 
 bool take_tick_signal(int signal, TickHandler handler) noexcept {

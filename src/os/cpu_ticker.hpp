@@ -1,7 +1,9 @@
 // A signal to a thread after each period of its own CPU time: a software event of the kernel (perf)
 // where that is allowed, else a timer on the clock of the thread. Neither counts while the thread
-// waits. The event counts in user space only, to the period; the timer is checked when the kernel
-// ticks, 100 to 1,000 times a second.
+// waits. The event is exact to the period; the timer is checked when the kernel ticks, 100 to 1,000
+// times a second. A period that ends in the kernel has its signal when the system call returns.
+// Where an event may count in user space only, it has no signal for such a period, and a timer runs
+// beside it.
 //
 // An object belongs to the thread that it was started on, which alone calls start(); stop() may be
 // called by another thread. Nothing throws; errors are errno values (0: success).
@@ -16,7 +18,8 @@ namespace timeloom::os {
 
 class CpuTicker {
  public:
-  enum class Source : std::uint8_t { kNone, kEvent, kTimer };
+  // kUserEvent: an event for user space alone, with a timer beside it where one can be had.
+  enum class Source : std::uint8_t { kNone, kEvent, kUserEvent, kTimer };
 
   CpuTicker() noexcept = default;
   ~CpuTicker() { stop(); }
@@ -27,6 +30,11 @@ class CpuTicker {
   // process may have are used for events; the threads beyond have timers.
   int start(int signal, std::uint64_t period_ns) noexcept;
   void stop() noexcept;
+  // Whether the program has closed the descriptor of the event, so that no more signals come from
+  // it. start() and stop() are not called meanwhile.
+  bool has_lost_event() const noexcept;
+  // A timer in place of a lost event. Any thread of the process, as above.
+  int replace_lost_event(int signal, std::uint64_t period_ns) noexcept;
   // In a forked child, which has the descriptor of its parent's event, and not its timer.
   void forget() noexcept;
   // Makes no call of the system; the signals go on. For a process that may have forbidden itself
@@ -37,16 +45,21 @@ class CpuTicker {
  private:
   int start_event(int signal, std::uint64_t period_ns) noexcept;
   int start_timer(int signal, std::uint64_t period_ns) noexcept;
+  void stop_timer() noexcept;
   bool owns_descriptor() const noexcept;
 
   std::atomic<Source> source_ = Source::kNone;
+  std::uint64_t thread_ = 0;  // that gets the signals
   int descriptor_ = -1;
-  std::uint64_t event_ = 0;  // the kernel's id of it: the program may close the descriptor
+  std::uint64_t event_ = 0;      // the kernel's id of it: the program may close the descriptor
+  bool for_user_space_ = false;  // the event alone
+  bool has_timer_ = false;
   timer_t timer_{};
 };
 
-// The handler of the signal: gets the address of the interrupted instruction.
-using TickHandler = void (*)(std::uintptr_t address) noexcept;
+// The handler of the signal: gets the address of the interrupted instruction, and whether a timer
+// has sent the signal.
+using TickHandler = void (*)(std::uintptr_t address, bool by_timer) noexcept;
 
 // Whether `signal` has its default action now, and is handled by `handler` from here on: on the
 // alternative stack if there is one, with errno kept and system calls restarted. Signals that no

@@ -25,11 +25,14 @@ std::vector<std::uint64_t> running_threads() {
 // Linux makes the number of a thread's clock from its id: three bits for the kind of clock, the
 // complement of the id above them. pthread_getcpuclockid() does the same, for threads of the
 // library that nobody has joined.
-std::optional<std::uint64_t> cpu_ns_of_thread(std::uint64_t thread) noexcept {
+clockid_t cpu_clock_of_thread(std::uint64_t thread) noexcept {
   constexpr std::uint64_t kTimeOfOneThread = 6;
-  const auto clock = static_cast<clockid_t>((~thread << 3) | kTimeOfOneThread);
+  return static_cast<clockid_t>((~thread << 3) | kTimeOfOneThread);
+}
+
+std::optional<std::uint64_t> cpu_ns_of_thread(std::uint64_t thread) noexcept {
   timespec time{};
-  if (::clock_gettime(clock, &time) != 0) return std::nullopt;
+  if (::clock_gettime(cpu_clock_of_thread(thread), &time) != 0) return std::nullopt;
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(time.tv_nsec);
 }

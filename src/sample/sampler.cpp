@@ -20,6 +20,7 @@
 #include "os/cpu_ticker.hpp"
 #include "os/owned_mutex.hpp"
 #include "os/process.hpp"
+#include "os/running_threads.hpp"
 #include "os/thread.hpp"
 #include "record/auxiliary_file.hpp"
 #include "record/measurement.hpp"
@@ -30,21 +31,29 @@ namespace timeloom::sample {
 namespace {
 
 constexpr int kMostLevels = 64;  // of regions that are not recorded, around a sample
+// The most functions of a stack. A chunk of the file has room for such a stack and for samples
+// after it that have the same one.
+constexpr std::size_t kMostFunctions = 800;
+// The same while there is little space in the file. A stack that is cut is better than none.
+constexpr std::size_t kMostInShortSpace = 100;
+static_assert(spool::stack_slots(kMostFunctions) < spool::kSamplesInChunk * 5 / 6);
 
 // The stacks of a thread, in its handler.
 struct Stacks {
-  std::array<std::uint32_t, spool::kMostSampledFrames> now, before;
+  std::array<std::uint32_t, kMostFunctions + 1> now;  // one more: the stack is deeper
+  std::array<std::uint32_t, kMostFunctions> before;
   std::size_t depth = 0;  // of the one before
 };
 
-// Owned by its thread, which alone uses it but for the ticker.
+// Owned by its thread, which alone uses it but for the ticker and the time of the last sample.
 struct SampledThread {
   os::CpuTicker ticker;
+  std::uint64_t id = 0;  // of the kernel
   // nullptr: a tick is passed over. Written last, and first taken away, since ticks come late.
   const record::ThreadRecorder* recorder = nullptr;
-  spool::SampleWriter::Place place;  // in the file of `recorder`'s measurement
-  std::uint64_t cpu_ns = 0;          // at its last sample
-  std::unique_ptr<Stacks> stacks;    // nullptr: samples have none
+  spool::SampleWriter::Place place;       // in the file of `recorder`'s measurement
+  std::atomic<std::uint64_t> cpu_ns = 0;  // at its last sample; others set it after a pause
+  std::unique_ptr<Stacks> stacks;         // nullptr: samples have none
 };
 
 struct Sampler {
@@ -61,6 +70,8 @@ struct Sampler {
 // Read by handlers of signals.
 constinit std::atomic<spool::SampleWriter*> g_writer = nullptr;  // nullptr: nothing is sampled
 constinit std::atomic<std::uint32_t> g_in_handler = 0;
+constinit std::atomic<std::uint64_t> g_period_ns = 0;
+constinit std::atomic<bool> g_paused = false;
 using Walk = std::size_t (*)(std::span<std::uint32_t>, std::uint32_t) noexcept;
 constinit std::atomic<Walk> g_walk = nullptr;  // nullptr: samples have no stacks
 using FindLine = std::uint32_t (*)(std::uint32_t) noexcept;
@@ -79,12 +90,23 @@ std::uint32_t line_in(std::uint32_t region) noexcept {
   return find == nullptr || region == spool::kNoSampledRegion ? 0 : find(region);
 }
 
+// The functions of the calling thread, the outermost first. In the handler of a signal.
+std::span<std::uint32_t> walk_stack(SampledThread& thread, spool::SampleWriter& writer, Walk walk,
+                                    std::uint32_t innermost) {
+  const std::size_t most = writer.is_short() ? kMostInShortSpace : kMostFunctions;
+  const auto room = std::span(thread.stacks->now).first(most + 1);
+  const std::size_t found = walk(room, innermost);
+  if (found > most) writer.count_cut();
+  const auto stack = room.first(std::min(found, most));
+  std::ranges::reverse(stack);
+  return stack;
+}
+
 // As above.
 bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample sample,
                Walk walk) {
   Stacks& stacks = *thread.stacks;
-  const std::span now = std::span(stacks.now).first(walk(stacks.now, sample.region));
-  std::ranges::reverse(now);
+  const std::span now = walk_stack(thread, writer, walk, sample.region);
   const std::span before = std::span(stacks.before).first(stacks.depth);
   const auto differs = std::ranges::mismatch(now, before).in1;
   const auto shared = static_cast<std::size_t>(differs - now.begin());
@@ -97,14 +119,24 @@ bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample
   return true;
 }
 
+// Whether a timer beside an event has nothing to add: the event has taken the thread's last sample
+// about a period ago, and no period has ended in the kernel since. In the handler of a signal.
+bool is_covered(const SampledThread& thread, std::uint64_t cpu) {
+  const std::uint64_t period = g_period_ns.load(std::memory_order_relaxed);
+  return thread.ticker.source() == os::CpuTicker::Source::kUserEvent &&
+         cpu < thread.cpu_ns.load(std::memory_order_relaxed) + period + period / 2;
+}
+
 // In the handler of a signal.
-void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr_t address) {
+void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr_t address,
+                bool by_timer) {
   const std::uint64_t cpu = os::thread_cpu_ns();
-  if (!record::recording()) {
+  if (by_timer && is_covered(thread, cpu)) return;
+  if (g_paused.load(std::memory_order_relaxed) || !record::recording()) {
     thread.cpu_ns = cpu;
     return;
   }
-  spool::Sample sample{os::now(), address, cpu - thread.cpu_ns,
+  spool::Sample sample{os::now(), address, cpu - std::min(cpu, thread.cpu_ns.load()),
                        thread.recorder->innermost_region(kMostLevels)};
   Walk const walk = g_walk.load(std::memory_order_relaxed);
   const bool with_stack = walk != nullptr && thread.stacks != nullptr;
@@ -115,12 +147,12 @@ void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr
   if (kept) thread.cpu_ns = cpu;
 }
 
-void on_tick(std::uintptr_t address) noexcept {
+void on_tick(std::uintptr_t address, bool by_timer) noexcept {
   g_in_handler.fetch_add(1);
   spool::SampleWriter* const writer = g_writer.load();
   SampledThread* const thread = t_sampled;
   if (writer != nullptr && thread != nullptr && thread->recorder != nullptr) {
-    put_sample(*thread, *writer, address);
+    put_sample(*thread, *writer, address, by_timer);
   }
   g_in_handler.fetch_sub(1);
 }
@@ -128,6 +160,50 @@ void on_tick(std::uintptr_t address) noexcept {
 // Handlers may still use the writer, and the recorders of their threads.
 void wait_for_handlers() noexcept {
   while (g_in_handler.load() != 0) ::sched_yield();
+}
+
+spool::SampleClock clock_of(os::CpuTicker::Source source) noexcept {
+  switch (source) {
+    case os::CpuTicker::Source::kTimer: return spool::SampleClock::kTimer;
+    case os::CpuTicker::Source::kUserEvent: return spool::SampleClock::kUserEvent;
+    default: return spool::SampleClock::kEvent;
+  }
+}
+
+// REQUIRES: the mutex.
+void note_failure(Sampler& s, int error) noexcept {
+  s.failure = error;
+  s.writer->note_failure(error);
+}
+
+// REQUIRES: the mutex; the thread is one of this measurement. `cpu`: of the thread, now.
+void count_unsampled(Sampler& s, SampledThread& thread, std::uint64_t cpu) noexcept {
+  constexpr std::uint64_t kPeriods = 50, kLeast = 50'000'000;
+  const std::uint64_t before = thread.cpu_ns.load(std::memory_order_relaxed);
+  if (cpu <= before || cpu - before <= std::max(kPeriods * s.options.period_ns, kLeast)) return;
+  s.writer->add_unsampled(cpu - before);
+  thread.cpu_ns = cpu;
+}
+
+// The same for all threads, unless nothing was to be sampled. REQUIRES: the mutex.
+void count_all_unsampled(Sampler& s) noexcept {
+  if (g_paused.load() || g_writer.load() == nullptr) return;
+  for (SampledThread* const thread : s.threads) {
+    if (thread->recorder == nullptr) continue;
+    if (const auto cpu = os::cpu_ns_of_thread(thread->id)) count_unsampled(s, *thread, *cpu);
+  }
+}
+
+// Where the program has closed the descriptor of an event. REQUIRES: the mutex.
+void replace_lost_events(Sampler& s) noexcept {
+  for (SampledThread* const thread : s.threads) {
+    if (!thread->ticker.has_lost_event()) continue;
+    const auto cpu = os::cpu_ns_of_thread(thread->id);
+    if (cpu && !g_paused.load()) count_unsampled(s, *thread, *cpu);
+    const int error = thread->ticker.replace_lost_event(s.options.signal, s.options.period_ns);
+    if (error == 0) s.writer->count_timer();
+    if (error != 0) note_failure(s, error);
+  }
 }
 
 // REQUIRES: the mutex. Throws std::bad_alloc.
@@ -140,14 +216,15 @@ void start_thread(Sampler& s, SampledThread& thread, const record::ThreadRecorde
     thread.stacks = std::make_unique<Stacks>();
   }
   if (thread.stacks != nullptr) thread.stacks->depth = 0;
+  thread.id = os::thread_id();
   thread.cpu_ns = os::thread_cpu_ns();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.recorder = &recorder;
   if (const int error = thread.ticker.start(s.options.signal, s.options.period_ns); error != 0) {
-    s.failure = error;
+    note_failure(s, error);
     return;
   }
-  s.writer->count_thread(thread.ticker.source() == os::CpuTicker::Source::kTimer);
+  s.writer->count_thread(clock_of(thread.ticker.source()));
 }
 
 void on_begin_of_thread(record::ThreadRecorder& recorder) noexcept try {
@@ -170,6 +247,9 @@ void on_end_of_thread() noexcept {
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   t_sampled->ticker.stop();
+  if (t_sampled->recorder != nullptr && g_writer.load() != nullptr && !g_paused.load()) {
+    count_unsampled(s, *t_sampled, os::thread_cpu_ns());
+  }
   std::erase(s.threads, t_sampled);
   delete std::exchange(t_sampled, nullptr);
 }
@@ -223,8 +303,9 @@ void look() noexcept {
     if (!lock || s.writer == nullptr || g_writer.load() == nullptr) return;
     if (end_if_restricted(s)) return;
     s.writer->grow();
-    tell_failure(s);
     end_if_signal_is_taken(s);
+    if (g_writer.load() != nullptr) replace_lost_events(s);
+    tell_failure(s);
   }
   define_objects(s, false);  // opens files, which a filter may forbid
 }
@@ -273,6 +354,7 @@ std::string start_sampling(const SampleOptions& options) {
     s.failure = 0;
     s.has_told = false;
     s.filters.watch();
+    g_period_ns = options.period_ns;
     g_walk = options.walk;
     g_find_line = options.line;
     g_writer = s.writer.get();
@@ -291,6 +373,7 @@ void stop_sampling() noexcept {
     if (s.writer == nullptr) return;
     if (g_writer.load() != nullptr && !end_if_restricted(s)) {
       tell_failure(s);
+      count_all_unsampled(s);
       stop_all(s);
       os::give_back_tick_signal(s.options.signal);
     }
@@ -304,6 +387,18 @@ void stop_sampling() noexcept {
     s.filters = {};
   }
   if (!restricted) define_objects(s, true);
+}
+
+void pause_sampling(bool paused) noexcept {
+  Sampler& s = sampler();
+  const std::lock_guard lock(s.mutex);
+  if (paused) count_all_unsampled(s);
+  if (g_paused.load() && !paused) {
+    for (SampledThread* const thread : s.threads) {
+      if (const auto cpu = os::cpu_ns_of_thread(thread->id)) thread->cpu_ns = *cpu;
+    }
+  }
+  g_paused = paused;
 }
 
 void note_signal_change(int signal) noexcept {

@@ -36,6 +36,9 @@ struct SampleOptions {
 std::string start_sampling(const SampleOptions& options);
 // Ends it, before the measurement is stopped. Does nothing where nothing is sampled.
 void stop_sampling() noexcept;
+// While it is paused, no samples are taken, and no thread has the CPU time of that stretch. Holds
+// for this process and its forked children, whichever measurement runs. Any thread.
+void pause_sampling(bool paused) noexcept;
 // To be called when the program has changed its action for `signal`: it gets the signal from now
 // on, if that is the one of the samples. Any thread.
 void note_signal_change(int signal) noexcept;

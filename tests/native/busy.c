@@ -1,7 +1,5 @@
 /* Functions that use CPU time in known shares, for tests of samples. A round of each takes as many
    steps as its name tells; what they took is measured by whoever calls them. */
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <time.h>
 
@@ -27,16 +25,6 @@ static __attribute__((noinline)) void unexported(long rounds) {
 
 /* Works in a function that has no name once the library is stripped. */
 void indirect(long rounds) { unexported(rounds); }
-
-/* Waits many times, with work in between; returns how often a signal has interrupted it. */
-long interrupted(long times) {
-  long count = 0;
-  for (long i = 0; i < times; ++i) {
-    ten(1);
-    if (poll(0, 0, 1) < 0 && errno == EINTR) ++count;
-  }
-  return count;
-}
 
 /* Works while all signals are blocked. */
 void undisturbed(long rounds) {

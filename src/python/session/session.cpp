@@ -105,6 +105,7 @@ bool estimates(const SessionPlan& plan) {
 void sample_session(const Settings& settings, const SessionPlan& plan) {
   const bool stacks = settings.flag(kSettings.sampling);
   const bool estimated = estimates(plan);
+  sample::pause_sampling(!watching_session());  // until the session watches
   const std::uint64_t period =
       estimated ? estimate_period_of(settings) : sample_period_of(settings);
   const std::string reason = sample::start_sampling(
@@ -114,7 +115,10 @@ void sample_session(const Settings& settings, const SessionPlan& plan) {
                    : nullptr,
        line_of_region});
   const bool wanted = sample_period_of(settings) != 0;
-  if (!reason.empty() && wanted) print_line("no samples are taken: " + reason + " [TL086]");
+  if (!reason.empty() && wanted) {
+    print_line("no samples are taken: " + reason + " [TL086]");
+    record::note_property(kNoSamples, reason);
+  }
   if (!reason.empty() && !wanted) {
     print_line("the time of functions that are throttled is not estimated: " + reason + " [TL175]");
   }

@@ -19,6 +19,7 @@
 #include "python/observe/hooks/sampled_code.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "record/measurement.hpp"
+#include "sample/sampler.hpp"
 
 namespace timeloom::python {
 
@@ -92,6 +93,7 @@ bool watching_session() noexcept { return g_watching_session; }
 
 void set_watching(bool on) noexcept {
   g_watching_session = on;
+  sample::pause_sampling(!on);
   g_instrumenting = on && observes_calls(*g_session.plan.instrumenter);
   watch_closing(g_instrumenting);
   observe_sub_interpreters(g_instrumenting);

@@ -17,18 +17,25 @@ inline constexpr char kSampleFile[] = "samples";
 inline constexpr std::uint64_t kSampleMagic = 0x3153504d53474c01;  // "\x01LGSMPS1"
 inline constexpr std::uint16_t kSampleVersion = 3;
 
+// The source of a thread's signals.
+enum class SampleClock : std::uint8_t { kEvent, kUserEvent, kTimer };
+
 // The first page of the file; the chunks begin at kSampleHeadSize.
 struct SampleHeader {
   std::uint64_t magic;
   std::uint16_t version;
   std::uint16_t reserved;
-  std::uint32_t check;                 // sample_header_check()
-  std::uint64_t period_ns;             // of CPU time
-  std::atomic<std::uint64_t> lost;     // samples for which there was no space
-  std::atomic<std::uint64_t> threads;  // that were sampled
-  std::atomic<std::uint64_t> timers;   // of these: by a timer, not by an event
+  std::uint32_t check;                      // sample_header_check()
+  std::uint64_t period_ns;                  // of CPU time
+  std::atomic<std::uint64_t> lost;          // samples for which there was no space
+  std::atomic<std::uint64_t> threads;       // that were sampled
+  std::atomic<std::uint64_t> timers;        // of these: by a timer, not by an event
+  std::atomic<std::uint64_t> user_events;   // by an event for user space, with a timer beside it
+  std::atomic<std::uint64_t> unsampled_ns;  // CPU time of threads whose signals did not come
+  std::atomic<std::uint64_t> cut;      // samples without the outermost functions of their stack
+  std::atomic<std::uint64_t> failure;  // errno of the first thread that could not be sampled
 };
-static_assert(sizeof(SampleHeader) == 48);
+static_assert(sizeof(SampleHeader) == 80);
 // The largest page of the machines we run on, so that the chunks can be mapped.
 inline constexpr std::size_t kSampleHeadSize = 64 << 10;
 

@@ -21,9 +21,11 @@ struct StoredSampleHead {
   std::uint64_t magic;
   std::uint16_t version, reserved;
   std::uint32_t check;
-  std::uint64_t period_ns, lost, threads, timers;
+  std::uint64_t period_ns, lost, threads, timers, user_events, unsampled_ns, cut, failure;
 };
 static_assert(sizeof(StoredSampleHead) == sizeof(SampleHeader));
+
+constexpr std::uint64_t kMostErrors = 4095;  // of errno
 
 // A day: longer than any thread can compute between two samples.
 constexpr std::uint64_t kMostSampleWeight = std::uint64_t{86'400} * 1'000'000'000;
@@ -41,6 +43,10 @@ bool read_head(const os::File& file, SampleData& data) {
   data.lost = head.lost;
   data.threads = head.threads;
   data.timers = std::min(head.timers, head.threads);
+  data.user_events = std::min(head.user_events, head.threads);
+  data.unsampled_ns = head.unsampled_ns;
+  data.cut = head.cut;
+  data.failure = static_cast<int>(std::min(head.failure, kMostErrors));
   return true;
 }
 

@@ -28,7 +28,11 @@ struct SampleData {
   std::uint64_t period_ns = 0;        // 0: the process was not sampled
   std::uint64_t lost = 0;
   std::uint64_t threads = 0;
-  std::uint64_t timers = 0;  // of these threads: sampled by a timer
+  std::uint64_t timers = 0;        // of these threads: sampled by a timer
+  std::uint64_t user_events = 0;   // by an event for user space, with a timer beside it
+  std::uint64_t unsampled_ns = 0;  // CPU time of threads whose signals did not come
+  std::uint64_t cut = 0;           // samples without the outermost functions of their stack
+  int failure = 0;                 // errno of a thread that could not be sampled
   bool damaged = false;
 };
 

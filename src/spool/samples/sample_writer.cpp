@@ -110,9 +110,30 @@ bool SampleWriter::put(Place& place, std::uint32_t location, const Sample& sampl
   return true;
 }
 
-void SampleWriter::count_thread(bool timer) noexcept {
+void SampleWriter::count_timer() noexcept {
+  header().timers.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SampleWriter::count_cut() noexcept { header().cut.fetch_add(1, std::memory_order_relaxed); }
+
+void SampleWriter::note_failure(int error) noexcept {
+  if (header().failure.load() == 0) header().failure = static_cast<std::uint64_t>(error);
+}
+
+bool SampleWriter::is_short() const noexcept {
+  return next_chunk_.load(std::memory_order_relaxed) + kChunksInPiece / 4 >=
+         chunks_.load(std::memory_order_relaxed);
+}
+
+void SampleWriter::add_unsampled(std::uint64_t ns) noexcept {
+  header().unsampled_ns.fetch_add(ns, std::memory_order_relaxed);
+}
+
+void SampleWriter::count_thread(SampleClock clock) noexcept {
   header().threads.fetch_add(1, std::memory_order_relaxed);
-  if (timer) header().timers.fetch_add(1, std::memory_order_relaxed);
+  if (clock == SampleClock::kTimer) count_timer();
+  if (clock == SampleClock::kUserEvent)
+    header().user_events.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace timeloom::spool

@@ -54,7 +54,16 @@ class SampleWriter {
   // Adds space, more than was used since the call before.
   void grow() noexcept;
 
-  void count_thread(bool timer) noexcept;
+  void count_thread(SampleClock clock) noexcept;
+  // A thread that was counted has a timer in place of its event from here on.
+  void count_timer() noexcept;
+  void add_unsampled(std::uint64_t ns) noexcept;
+  // A sample lacks the outermost functions of its stack.
+  void count_cut() noexcept;
+  // The reason why a thread could not be sampled; the first one is kept.
+  void note_failure(int error) noexcept;
+  // Whether there is little space left until grow() is called next: stacks should be short.
+  bool is_short() const noexcept;
   std::uint64_t lost() const noexcept { return header().lost; }
 
  private:

@@ -108,7 +108,11 @@ class InfoWriter {
   void samples() {
     const std::uint64_t threads = property(kSampleThreads), timers = property(kSampleTimers);
     if (threads == 0) return;
-    const std::string by = timers == 0         ? "by events of the kernel"
+    const std::uint64_t user_events = property(kSampleUserEvents);
+    const std::string events = user_events == 0
+                                   ? "by events of the kernel"
+                                   : "by events for user space, and timers for time in the kernel";
+    const std::string by = timers == 0         ? events
                            : timers == threads ? "by timers, which fire when the kernel ticks"
                                                : "by timers on " + plural(timers, "thread");
     const double period = static_cast<double>(property(kSamplePeriod)) * 1e-9;
@@ -117,8 +121,9 @@ class InfoWriter {
       line("calls",
            "made of samples; stacks of Python taken in the " + stacks->second + " of the signal");
     }
-    line("samples", formatted("{}, every {} of CPU time on {}, {}", count(property(kSampleCount)),
-                              duration(period, terminal_, " "), plural(threads, "thread"), by));
+    line("samples", formatted("{}, every {} of CPU time on {}", count(property(kSampleCount)),
+                              duration(period, terminal_, " "), plural(threads, "thread")));
+    line("", by);
   }
 
   void overhead() {

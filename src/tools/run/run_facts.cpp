@@ -138,6 +138,7 @@ std::string samples_text(const std::map<std::string, std::string>& properties) {
     return found == properties.end() ? 0 : std::strtoull(found->second.c_str(), nullptr, 10);
   };
   const double period = static_cast<double>(number(kSamplePeriod)) * 1e-6;
+  if (period == 0) return "not sampled";
   return formatted("sampled: {} every {:g} ms", plural(number(kSampleCount), "time"), period);
 }
 

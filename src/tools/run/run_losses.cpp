@@ -107,16 +107,7 @@ class Losses {
               " of functions whose names are lost, shown as (definition lost) [TL255]",
           kMore);
     }
-    if (const auto lost = number(kSamplesLost)) {
-      add(plural(lost, "sample") + " of CPU time lost [TL087]", kNone);
-    }
-    if (const auto libraries = definitions_.properties.find(kUnfoundLibraries);
-        libraries != definitions_.properties.end()) {
-      add("samples show addresses in place of functions, since these files were removed or "
-          "changed: " +
-              libraries->second + " [TL064]",
-          kNone);
-    }
+    add_sampling();
     if (const auto unnamed = number(kUnnamedCode)) {
       const auto objects = definitions_.properties.find(kUnnamedObjects);
       add("no names for " + plural(unnamed, "region") +
@@ -153,6 +144,35 @@ class Losses {
       add(plural(others, "sub-interpreter") + " not recorded [TL002]", kNone);
     }
     if (const auto workers = number(kWorkersLeftOut)) add(left_out_workers_text(workers), kNone);
+  }
+
+  // Samples of CPU time that could not be taken or kept.
+  void add_sampling() {
+    const auto& properties = definitions_.properties;
+    if (const auto reason = properties.find(kNoSamples); reason != properties.end()) {
+      add("no samples were taken: " + reason->second + " [TL086]", kMore);
+    }
+    if (const auto reason = properties.find(kSampleFailure); reason != properties.end()) {
+      add("a thread of the program could not be sampled: " + reason->second + " [TL088]", kMore);
+    }
+    if (const auto unsampled = number(kUnsampledTime)) {
+      add(formatted("{:.2f} s of CPU time was not sampled: no signal came to its threads [TL065]",
+                    static_cast<double>(unsampled) * 1e-9),
+          kMore);
+    }
+    if (const auto lost = number(kSamplesLost)) {
+      add(plural(lost, "sample") + " of CPU time lost [TL087]", kNone);
+    }
+    if (const auto cut = number(kCutStacks)) {
+      add(plural(cut, "sample") + " without the outermost functions of a deep stack [TL066]",
+          kNone);
+    }
+    if (const auto libraries = properties.find(kUnfoundLibraries); libraries != properties.end()) {
+      add("samples show addresses in place of functions, since these files were removed or "
+          "changed: " +
+              libraries->second + " [TL064]",
+          kNone);
+    }
   }
 
   // The repairs that the reader of the trace made.

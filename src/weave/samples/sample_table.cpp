@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/known_directory.hpp"
 #include "core/run_properties.hpp"
 #include "core/samples/estimated_time.hpp"
 #include "core/text/joined.hpp"
@@ -139,6 +140,10 @@ void SampleTable::add(const spool::SampleData& data, const spool::ProcessDefinit
   periods_.insert(data.period_ns);
   threads_ += data.threads;
   timers_ += data.timers;
+  user_events_ += data.user_events;
+  unsampled_ns_ += data.unsampled_ns;
+  cut_ += data.cut;
+  if (failure_ == 0) failure_ = data.failure;
   lost_ += data.lost;
   samples_ += data.samples.size();
   Resolver resolver(*this, process, names);
@@ -182,6 +187,10 @@ void SampleTable::describe(std::map<std::string, std::string>& properties) const
   properties[kSamplePeriod] = std::to_string(*periods_.begin());
   properties[kSampleThreads] = std::to_string(threads_);
   properties[kSampleTimers] = std::to_string(timers_);
+  if (user_events_ != 0) properties[kSampleUserEvents] = std::to_string(user_events_);
+  if (unsampled_ns_ != 0) properties[kUnsampledTime] = std::to_string(unsampled_ns_);
+  if (cut_ != 0) properties[kCutStacks] = std::to_string(cut_);
+  if (failure_ != 0) properties[kSampleFailure] = reason_of(failure_);
   if (lost_ != 0) properties[kSamplesLost] = std::to_string(lost_);
   if (!unfound_.empty()) {
     constexpr std::size_t kMostNamed = 5;

@@ -59,7 +59,9 @@ class SampleTable {
   std::set<std::uint32_t> regions_;  // to which the file refers
   std::set<std::string> unfound_;    // libraries in which a function was not found
   std::set<std::uint64_t> periods_;
-  std::uint64_t threads_ = 0, timers_ = 0, lost_ = 0, samples_ = 0;
+  std::uint64_t threads_ = 0, timers_ = 0, user_events_ = 0, unsampled_ns_ = 0, lost_ = 0,
+                samples_ = 0, cut_ = 0;
+  int failure_ = 0;
 };
 
 }  // namespace timeloom::weave

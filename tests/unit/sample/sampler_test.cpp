@@ -82,6 +82,29 @@ TEST_F(SamplerTest, TakesTheStacksThatItIsGiven) {
   end();
 }
 
+// More functions than a sample may have.
+std::size_t walk_many(std::span<std::uint32_t> regions, std::uint32_t) noexcept {
+  std::ranges::fill(regions, 3);
+  regions[0] = 7;
+  return regions.size();
+}
+
+TEST_F(SamplerTest, KeepsOneDeepStackForManySamples) {
+  begin();
+  SampleOptions options{kMillisecond, SIGURG};
+  options.walk = walk_many;
+  ASSERT_EQ(start_sampling(options), "");
+  work(200 * kMillisecond);
+  stop_sampling();
+  end();
+  const spool::SampleData data = samples();
+  ASSERT_GT(data.samples.size(), 15u);
+  EXPECT_EQ(data.lost, 0u);
+  EXPECT_EQ(data.cut, data.samples.size());
+  EXPECT_TRUE(std::ranges::all_of(data.samples, [](const auto& s) { return s.region == 7; }));
+  EXPECT_LT(data.frames.size(), data.samples.size() * 1000 / 10);
+}
+
 TEST_F(SamplerTest, GivesTheCpuTimeToTheRegionThatIsOpen) {
   begin_sampling();
   enter(region("f"));

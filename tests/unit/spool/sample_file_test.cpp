@@ -44,8 +44,8 @@ TEST_F(SampleFile, HoldsSamplesOfThreadsInTheirOrder) {
       ASSERT_TRUE(writer_->put(places[thread], thread, {10 * i, i, 1000 + thread, 7}));
     }
   }
-  writer_->count_thread(false);
-  writer_->count_thread(true);
+  writer_->count_thread(SampleClock::kEvent);
+  writer_->count_thread(SampleClock::kTimer);
   const SampleData data = read();  // while it is written
   EXPECT_FALSE(data.damaged);
   EXPECT_EQ(data.period_ns, 1'000'000u);
@@ -141,11 +141,14 @@ TEST_F(SampleFile, ReadsDamagedStacksAsFarAsTheyMakeSense) {
 TEST_F(SampleFile, CountsSamplesWithoutSpaceAndGrows) {
   SampleWriter::Place place;
   std::uint64_t kept = 0;
+  EXPECT_FALSE(writer_->is_short());
   while (writer_->put(place, 0, {1, 2, 3, 4})) ++kept;
   EXPECT_EQ(kept, (std::uint64_t{1} << 20) / kSampleChunkSize * kSamplesInChunk);
   EXPECT_FALSE(writer_->put(place, 0, {1, 2, 3, 4}));
   EXPECT_EQ(writer_->lost(), 2u);
+  EXPECT_TRUE(writer_->is_short());
   writer_->grow();
+  EXPECT_FALSE(writer_->is_short());
   EXPECT_TRUE(writer_->put(place, 0, {1, 2, 3, 4}));
   const SampleData data = read();
   EXPECT_EQ(data.samples.size(), kept + 1);
