@@ -38,7 +38,10 @@ class SelectedLocation : public LocationSink {
       : choice_(choice), definitions_(definitions), sinks_(std::move(sinks)) {}
 
   void consume(std::span<const Event> events) override {
-    for (const Event& event : events) take(event);
+    for (const Event& event : events) {
+      take(event);
+      if (event.kind != EventKind::kWaiting) last_ = ticks(event.time);
+    }
     pass();
   }
 
@@ -71,7 +74,18 @@ class SelectedLocation : public LocationSink {
         is_parameter(event.kind) && wakeup_end_of(event, definitions_) == WakeupEnd::kNone;
     if (of_call) return parameter(event);
     if (!begun_) team(event);
-    if (begun_ && !closed_) selected_.push_back(event);
+    if (begun_ && !closed_) selected_.push_back(within(event));
+  }
+
+  // Waiting since an event before the window, which may have been at any time of this gap: the part
+  // of it that the window has of the gap.
+  Event within(Event event) const {
+    const std::uint64_t from = choice_.span.from, time = ticks(event.time);
+    if (event.kind != EventKind::kWaiting || last_ >= from) return event;
+    const long double part =
+        static_cast<long double>(time - from) / static_cast<long double>(time - last_);
+    event.value = static_cast<std::uint64_t>(part * static_cast<long double>(event.value));
+    return event;
   }
 
   void enter(const Event& event) {
@@ -152,6 +166,7 @@ class SelectedLocation : public LocationSink {
   const Choice& choice_;
   const Definitions& definitions_;
   std::vector<std::unique_ptr<LocationSink>> sinks_;
+  std::uint64_t last_ = 0;  // the time of the event before
   bool begun_ = false;
   bool closed_ = false;
   std::vector<bool> stack_;  // for all open visits: whether they are selected
