@@ -13,8 +13,8 @@ SCRIPTS = {
     "truth.py": "The estimate beside the difference in CPU time, as a share of the plain program's (quartiles in "
     "brackets), and the verdicts of `timeloom check 'overhead < 5%'`.",
     "promise.py": "CPU time with `--overhead 5%`, and without a limit, as multiples of the plain program's, and how "
-    "many of the ten functions with the longest own time remain among them; in both, the time of functions that were "
-    "given up counts for their callers.",
+    "many of the ten functions with the longest own time remain among them, where the time of functions that were "
+    "given up is estimated from samples.",
     "compensation.py": "`timeloom report --compensate` for functions with known times, in nanoseconds a call.",
     "sampling.py": "The share of the time that Timeloom sees in other functions than a sampler of the plain program "
     "does, as measured and compensated; `floor` is the sampler's own uncertainty.",

@@ -83,16 +83,20 @@ class Grafting {
     const OwnTimes own(tree_, location);
     std::map<std::uint32_t, std::vector<const EstimatedPath*>> by_node;
     std::map<std::pair<MetricId, std::uint32_t>, MetricStatistics> values;
+    std::map<std::uint32_t, double> inclusive;
     for (const EstimatedPath* path : paths) {
+      if (path->recorded.empty()) {
+        add_time(0, path->throttled, path->time, values, inclusive);
+        continue;
+      }
       const auto node = node_of(*path, own);
       if (!node) continue;
       if (!path->throttled.empty()) by_node[*node].push_back(path);
       add_around(*path, values);
     }
-    std::map<std::uint32_t, double> inclusive;
     for (const auto& [node, some] : by_node) move_time(node, own.of(node), some, values, inclusive);
     LocationProfile& added = added_[location];
-    add_cells(inclusive, added);
+    add_cells(inclusive, values, added);
     for (const auto& [key, statistics] : values) {
       added.metrics.push_back({key.first, NodeId{key.second}, statistics});
     }
@@ -177,33 +181,47 @@ class Grafting {
     for (const EstimatedPath* path : paths) {
       MetricStatistics time = path->time;
       scale(time, factor);
-      std::uint32_t at = node + 1;
-      values[{elsewhere_, at}].add(time);
-      for (const RegionId region : path->throttled) {
-        at = child_of(at, region);
-        inclusive[at] += time.sum;
-      }
-      values[{time_, at}].add(time);
+      values[{elsewhere_, node + 1}].add(time);
+      add_time(node + 1, path->throttled, time, values, inclusive);
     }
   }
 
+  // To functions that were called from `at`, the outermost first.
+  void add_time(std::uint32_t at, const std::vector<RegionId>& throttled,
+                const MetricStatistics& time, Values& values,
+                std::map<std::uint32_t, double>& inclusive) {
+    for (const RegionId region : throttled) {
+      at = child_of(at, region);
+      inclusive[at] += time.sum;
+    }
+    if (!throttled.empty()) values[{time_, at}].add(time);
+  }
+
   // Rounded down, so that they never come to more than the own time of the function above them, and
-  // never to less than those below them. A path has a smaller number than those below it.
-  void add_cells(const std::map<std::uint32_t, double>& inclusive, LocationProfile& added) const {
+  // never to less than the ones below them, but for the part that is from this function's own time.
+  // A path has a smaller number than those below it.
+  void add_cells(const std::map<std::uint32_t, double>& inclusive, const Values& values,
+                 LocationProfile& added) const {
     const double ticks = static_cast<double>(tree_.definitions.clock.ticks_per_second) * 1e-9;
     std::map<std::uint32_t, std::uint64_t> below;
     for (auto one = inclusive.rbegin(); one != inclusive.rend(); ++one) {
       const auto& [path, time] = *one;
-      const std::uint64_t rounded = std::max(static_cast<std::uint64_t>(time * ticks), below[path]);
+      const auto moved = values.find({elsewhere_, path});
+      const double own = moved == values.end() ? 0 : moved->second.sum * ticks;
+      const std::uint64_t least =
+          below[path] - std::min(below[path], static_cast<std::uint64_t>(own));
+      const std::uint64_t rounded = std::max(static_cast<std::uint64_t>(time * ticks), least);
       added.cells.push_back({NodeId{path}, {.inclusive = rounded}});
       below[paths_[path].parent] += rounded;
     }
   }
 
-  // The node does not matter: of one function it is the first.
+  // The node does not matter: of one function it is the first. The total of a function has the time
+  // already that call paths with it contain.
   void add_around(const EstimatedPath& path, Values& values) const {
     for (const RegionId region : path.around) {
       if (std::ranges::find(path.throttled, region) != path.throttled.end()) continue;
+      if (std::ranges::find(path.recorded, region) != path.recorded.end()) continue;
       if (region.value() >= nodes_of_.size() || nodes_of_[region.value()].empty()) continue;
       values[{below_, nodes_of_[region.value()].front() + 1}].add(path.time);
     }
@@ -269,28 +287,31 @@ void add_estimates(CallTree& tree, const std::vector<EstimatedPath>& paths) {
 }
 
 std::vector<bool> estimated_nodes(const CallTree& tree) {
-  std::vector<bool> moved(tree.nodes.size()), callers(tree.nodes.size());
-  if (!has_estimates(tree.definitions)) return moved;
+  std::vector<bool> estimated(tree.nodes.size());
+  if (!has_estimates(tree.definitions)) return estimated;
+  // By node: samples whose time was added to it, and to what it calls; all samples there.
+  std::vector<std::int64_t> added(tree.nodes.size()), inside(tree.nodes.size());
   for (const LocationProfile& location : tree.locations) {
     for (const MetricCell& cell : location.metrics) {
       if (!cell.node.defined()) continue;
       const std::string& name = tree.definitions.metrics[cell.metric.value()].name;
-      if (name == kEstimatedTime) moved[cell.node.value()] = true;
-      if (name == kEstimatedElsewhere) callers[cell.node.value()] = true;
+      const auto samples = static_cast<std::int64_t>(cell.statistics.count);
+      if (name == kEstimatedTime) inside[cell.node.value()] += samples;
+      if (name == kEstimatedTime) added[cell.node.value()] += samples;
+      if (name == kEstimatedElsewhere) added[cell.node.value()] -= samples;
     }
   }
-  // Time was moved to all nodes between that with the estimate and the caller that it is from.
-  std::vector<bool> inside = moved;
   const ThrottledFunctions throttled(tree.definitions.properties);
-  for (std::size_t i = moved.size(); i-- > 0;) {
+  for (std::size_t i = estimated.size(); i-- > 0;) {
     const auto& [parent, region, depth, parameters] = tree.nodes[i];
-    if (parent.defined() && inside[i]) inside[parent.value()] = true;
-    if (parent.defined() && moved[i] && !callers[parent.value()]) moved[parent.value()] = true;
-    if (moved[i] || !inside[i] || !region.defined()) continue;
+    if (parent.defined()) inside[parent.value()] += inside[i];
+    if (parent.defined()) added[parent.value()] += added[i];
+    estimated[i] = added[i] > 0;
+    if (estimated[i] || inside[i] == 0 || !region.defined()) continue;
     const Region& function = tree.definitions.regions[region.value()];
-    moved[i] = throttled.names(function) || throttled.truncates(function);
+    estimated[i] = throttled.names(function) || throttled.truncates(function);
   }
-  return moved;
+  return estimated;
 }
 
 }  // namespace timeloom::profile

@@ -15,7 +15,8 @@ namespace timeloom::profile {
 // Samples of one location with the same functions open.
 struct EstimatedPath {
   LocationId location;
-  std::vector<RegionId> recorded;   // the outermost first; the last was innermost. Not empty
+  std::vector<RegionId> recorded;   // the outermost first; the last was innermost. Empty: no
+                                    // recorded function was open
   std::vector<RegionId> throttled;  // throttled functions that it has called, each once, by its
                                     // innermost call
   std::vector<RegionId> around;     // throttled functions that called recorded ones, each once
@@ -35,7 +36,9 @@ EstimatedPath estimated_path(std::span<const SampledFrame> stack);
 // Adds the metrics of core/samples/estimated_time.hpp, and inclusive time without visits to the
 // call paths of throttled functions. No more is taken from a function than its own time without
 // waiting: if its samples add up to more, each counts for less. Samples whose innermost recorded
-// function is in no call path of their location count for nothing.
+// function is in no call path of their location count for nothing. Samples without a recorded
+// function are of a thread's outermost functions, whose calls began unseen: their time is added to
+// the tree.
 void add_estimates(CallTree& tree, const std::vector<EstimatedPath>& paths);
 
 // By call path: whether its time with everything called inside is such an estimate, or contains

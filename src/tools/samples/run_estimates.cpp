@@ -96,7 +96,7 @@ void add_estimates(profile::CallTree& tree, const fs::path& run, const SamplePar
     auto path = profile::estimated_path(stack_of(file, key.second, regions));
     path.location = key.first;
     path.time = time;
-    if (!path.recorded.empty()) paths.push_back(std::move(path));
+    paths.push_back(std::move(path));
   }
   profile::add_estimates(tree, paths);
 }

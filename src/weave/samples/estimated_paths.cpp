@@ -44,7 +44,7 @@ std::vector<EstimatedPath> estimated_paths(
     EstimatedPath path = path_of(key.second, ids);
     path.location = location_of(key.first);
     path.time = time;
-    if (path.location.defined() && !path.recorded.empty()) paths.push_back(std::move(path));
+    if (path.location.defined()) paths.push_back(std::move(path));
   }
   return paths;
 }

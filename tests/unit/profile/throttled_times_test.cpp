@@ -103,6 +103,46 @@ TEST(Estimates, CountTheTimeOfRecordedCalleesOncePerFunction) {
             "  hot 0 8 8 is 1 8 64\n");
 }
 
+TEST(Estimates, CountTimeOnceForAFunctionThatIsRecordedInsideItself) {
+  CallTree tree = tree_of("a +20 hot +9 ) )");
+  add_estimates(tree, {path(tree, {"a", "hot"}, {}, {7}, {"hot"})});
+  EXPECT_EQ(text_of(tree),
+            "a 1 20 29\n"
+            " hot 1 9 9\n");
+}
+
+TEST(Estimates, BeginTheThreadWhereNoRecordedFunctionWasOpen) {
+  CallTree tree = tree_of("a +20 hot +9 ) )");
+  add_estimates(tree, {path(tree, {}, {"hot"}, {7}), path(tree, {}, {"a", "hot"}, {5})});
+  EXPECT_EQ(text_of(tree),
+            "a 1 20 34\n"
+            " hot 1 14 14 is 1 5 25\n"
+            "hot 0 7 7 is 1 7 49\n");
+  EXPECT_EQ(estimated_nodes(tree), (std::vector<bool>{true, true, true}));
+}
+
+TEST(Estimates, OfAFunctionThatAlsoCallsOthersHaveNoTimeOfTheseTwice) {
+  CallTree tree = tree_of("a +20 g ) f +30 ) )");
+  add_estimates(tree, {path(tree, {"a"}, {"f", "g"}, {4}), path(tree, {"a", "f"}, {"g"}, {6})});
+  EXPECT_EQ(text_of(tree),
+            "a 1 16 50 gives 1 4 16\n"
+            " g 1 0 0\n"
+            " f 1 24 34 gives 1 6 36\n"
+            "  g 0 10 10 is 2 10 52\n");
+}
+
+TEST(Estimates, AreInTheTotalsOfThoseFunctionsAloneThatGotTime) {
+  CallTree tree = tree_of("a +10 b +20 hot +9 ) ) )");
+  add_estimates(tree,
+                {path(tree, {"a", "b"}, {"hot"}, {7}), path(tree, {"a", "b", "hot"}, {"b"}, {3})});
+  EXPECT_EQ(text_of(tree),
+            "a 1 10 39\n"
+            " b 1 13 29 gives 1 7 49\n"
+            "  hot 1 13 16 is 1 7 49 gives 1 3 9\n"
+            "   b 0 3 3 is 1 3 9\n");
+  EXPECT_EQ(estimated_nodes(tree), (std::vector<bool>{false, false, true, true}));
+}
+
 TEST(Estimates, ChooseTheCallPathWhoseCallersAreThoseOfTheSamples) {
   CallTree tree = tree_of("a x +40 ) ) b x +50 ) +1 hot +1 ) )");
   add_estimates(tree, {path(tree, {"a", "x"}, {"hot"}, {4})});
