@@ -69,14 +69,16 @@ class alignas(64) EventPath {
   // The innermost region that is recorded, of `levels` at most; UINT32_MAX: none. Also for a
   // handler of a signal that interrupts the thread anywhere, even where the stack moves.
   std::uint32_t innermost_region(int levels) const noexcept {
-    const OpenRegion* region = __atomic_load_n(&top_, __ATOMIC_RELAXED);
+    const OpenRegion* region = innermost_entry();
     for (; levels > 0 && region->token != 0; --levels, --region) {
-      const bool recorded = (region->token & kUnrecorded) == 0 && region->enter != kHidesCalls;
-      if (recorded && region->token != kEndedUnseen) {
-        return static_cast<std::uint32_t>(payload_of(region->enter));
-      }
+      if (is_recorded_entry(*region)) return static_cast<std::uint32_t>(payload_of(region->enter));
     }
     return UINT32_MAX;
+  }
+  // The innermost entry of the stack, for such a handler: the others lie before it, down to one
+  // whose token is 0.
+  const OpenRegion* innermost_entry() const noexcept {
+    return __atomic_load_n(&top_, __ATOMIC_RELAXED);
   }
   // Whether it was entered without being recorded.
   bool innermost_unrecorded() const noexcept { return (top_->token & kUnrecorded) != 0; }

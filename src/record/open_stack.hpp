@@ -47,6 +47,10 @@ constexpr bool is_of_compiled_code(Token token) noexcept {
 constexpr bool is_function(Token token) noexcept {
   return !is_user_region(token) && (token & ~kUnrecorded) != kEndedUnseen;
 }
+// Whether the trace has the enter of this region.
+constexpr bool is_recorded_entry(const OpenRegion& open) noexcept {
+  return (open.token & kUnrecorded) == 0 && open.enter != kHidesCalls && open.token != kEndedUnseen;
+}
 // Bit 2 of the token of a function, whose address is a multiple of eight: a call of the
 // leave callback has been requested, see request_leave_callback().
 inline constexpr Token kLeaveRequested = 4;

@@ -1,5 +1,6 @@
-// The time of functions after they were throttled (--overhead): it is estimated from samples. In
-// the profile of a run it lies below the functions that were recorded, with these metrics.
+// The time of functions after they were throttled, or of calls that began while the instrumenter
+// was paused (--overhead): it is estimated from samples. In the profile of a run it lies below the
+// functions that were recorded, with these metrics; both are throttled functions here.
 //
 // Constants and a pure function.
 #pragma once
@@ -10,8 +11,9 @@
 
 namespace timeloom {
 
-// In a frame of a sample: the call was not recorded, since the function was throttled or runs
-// inside a visit of one that was. The innermost frame without it is the innermost recorded region.
+// In a frame of a sample: the call was not recorded, since the function was throttled, runs inside
+// a visit of one that was, or began while the instrumenter was paused. The innermost frame without
+// it is the innermost recorded region.
 inline constexpr std::uint32_t kUnrecordedFrame = std::uint32_t{1} << 31;
 
 // Metrics of call paths, in nanoseconds of CPU time, a value for each sample. The part of the own

@@ -145,6 +145,34 @@ inline bool is_entry_frame([[maybe_unused]] InterpreterFrame* frame) noexcept {
 #endif
 }
 
+// Whether C code has called the frame, as it does where a hook is asked: only then a hook may have
+// seen the call. Not known from 3.12 on, where it is true.
+inline bool is_called_by_c([[maybe_unused]] InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030c0000
+  return true;
+#else
+  return frame->is_entry;
+#endif
+}
+
+// Before 3.13 an evaluation by C code becomes the current one of its thread a little before it sets
+// its innermost frame, whose place has any value until then. That frame, and those below it, are
+// the thread's if the outermost frame of this evaluation lies on the innermost one of the
+// evaluation before, which is there; nullptr: later versions.
+inline constexpr bool kSetsFrameLate = PY_VERSION_HEX < 0x030d0000;
+inline InterpreterFrame* const* frame_outside_evaluation(
+    [[maybe_unused]] PyThreadState* thread) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return nullptr;
+#else
+  auto* const before = thread->cframe->previous;
+  return before == nullptr ? nullptr : &before->current_frame;
+#endif
+}
+inline bool is_outermost_of_evaluation(InterpreterFrame* frame) noexcept {
+  return is_entry_frame(frame) || (!kHasMonitoring && is_called_by_c(frame));
+}
+
 // The generator or coroutine that the frame belongs to (borrowed), or nullptr.
 inline PyObject* generator_of(InterpreterFrame* frame) noexcept {
   if (frame->owner != FRAME_OWNED_BY_GENERATOR) return nullptr;

@@ -21,6 +21,7 @@
 #include "python/observe/hooks/instrumenter.hpp"
 #include "python/observe/hooks/open_calls.hpp"
 #include "python/observe/hooks/sampled_code.hpp"
+#include "python/observe/hooks/unseen_calls.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/locks/lock_recording.hpp"
 #include "python/observe/memory/python_allocators.hpp"
@@ -96,24 +97,28 @@ void print_thread_without_samples(const char* reason) noexcept {
                line_start().c_str(), reason);
 }
 
-// Whether functions can be throttled one by one, whose time is then estimated from samples.
-bool estimates(const SessionPlan& plan) {
-  return plan.overhead_limit && kHasMonitoring && plan.instrumenter->pause == nullptr;
+// Finds the functions for whose time samples are to stand; nullptr: there are none. Functions that
+// are left out inside others, or for their depth, cannot be told from those that are not seen while
+// the instrumenter is paused.
+decltype(sample::SampleOptions::walk) walk_for_estimates(const Settings& settings,
+                                                         const SessionPlan& plan) {
+  if (!plan.overhead_limit) return nullptr;
+  if (plan.instrumenter->pause == nullptr) return kHasMonitoring ? walk_throttled : nullptr;
+  const bool leaves_out = !plan.rules.search.empty() || settings.given(kSettings.max_depth);
+  return leaves_out ? nullptr : walk_unseen;
 }
 
 // The program is recorded also where it cannot be sampled.
 void sample_session(const Settings& settings, const SessionPlan& plan) {
   const bool stacks = settings.flag(kSettings.sampling);
-  const bool estimated = estimates(plan);
   sample::pause_sampling(!watching_session());  // until the session watches
+  auto* const walk = stacks ? walk_functions : walk_for_estimates(settings, plan);
+  const bool estimated = walk != nullptr && !stacks;
   const std::uint64_t period =
       estimated ? estimate_period_of(settings) : sample_period_of(settings);
-  const std::string reason = sample::start_sampling(
-      {period, sample_signal_of(settings), print_end_of_samples, print_thread_without_samples,
-       stacks      ? walk_functions
-       : estimated ? walk_throttled
-                   : nullptr,
-       line_of_region});
+  const std::string reason =
+      sample::start_sampling({period, sample_signal_of(settings), print_end_of_samples,
+                              print_thread_without_samples, walk, line_of_region});
   const bool wanted = sample_period_of(settings) != 0;
   if (!reason.empty() && wanted) {
     print_line("no samples are taken: " + reason + " [TL086]");

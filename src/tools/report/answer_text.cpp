@@ -259,6 +259,9 @@ class AnswerWriter {
     if (!busy.empty()) lines.push_back(busy);
     if (throttled_.was_paused()) {
       lines.push_back(at_least_sign() + seen_text(throttled_.observed_share()) + " (--overhead)");
+      if (answer_.estimates().any()) {
+        lines.push_back("~: the time of calls that were not seen is estimated from samples");
+      }
     } else if (answer_.estimates().any()) {
       lines.push_back(at_least_sign() +
                       "throttled for --overhead; ~: its later time is estimated from samples");

@@ -2,8 +2,9 @@
 // budget.hpp), for instrumenters that cannot leave out single functions.
 //
 // A thread of ours waits until the CPU time of the process is long enough and then makes the
-// instrumenter go on. How much of the CPU time was seen is noted in the spool. Needs the GIL;
-// nothing throws.
+// instrumenter go on. How much of the CPU time was seen is noted in the spool. Samples have the
+// functions that run meanwhile (hooks/unseen_calls.hpp), whose regions that thread defines. Needs
+// the GIL; nothing throws.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,11 @@ void restart_pauses() noexcept;
 void disable_pauses() noexcept;
 
 bool can_pause() noexcept;
+// These two also for any thread without the GIL, and for handlers of signals.
 bool is_paused() noexcept;
+// Whether it was ever paused in this measurement, or in the one of a parent process that goes on
+// here.
+bool was_paused() noexcept;
 // From now on until the process has used so much CPU time.
 void pause_until(std::uint64_t cpu_ns) noexcept;
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/samples/estimated_time.hpp"
-#include "os/readable_memory.hpp"
 #include "python/interpreter/compat_line.hpp"
 #include "python/observe/cost/budget.hpp"
 #include "python/observe/hooks/event_code.hpp"
+#include "python/observe/hooks/frame_walk.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
 #include "python/observe/hooks/open_calls.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -34,49 +34,12 @@ PyObject* on_first_start(PyObject*, PyObject* const* arguments, std::size_t, PyO
 
 constexpr MonitoringEvent kFirstStart[] = {{"PY_START", on_first_start}};
 
-// For a frame whose memory is known to be there, and `readable`: also its code object.
-bool is_sound(InterpreterFrame* frame, bool readable) noexcept {
-  if (is_entry_frame(frame)) return true;
-  return (readable || os::is_readable(code_of(frame), sizeof(PyCodeObject))) && has_code(frame);
-}
-
-// The recorded region of the code object; none: UINT32_MAX.
-std::uint32_t recorded_region(PyCodeObject* code) noexcept {
-  const std::uint64_t kept = kept_word(code);
-  const bool ready = kept >= ready_from() && is_region(word_in(kept));
-  return ready ? static_cast<std::uint32_t>(payload_of(word_in(kept))) : UINT32_MAX;
-}
-
-// The same, and marked where calls of it are not recorded any more.
+// The recorded region of the code object, marked where calls of it are not recorded any more; none:
+// UINT32_MAX.
 std::uint32_t recorded_or_throttled(PyCodeObject* code) noexcept {
   if (word_in(kept_word(code)) != kThrottledCode) return recorded_region(code);
   const std::uint32_t region = throttled_region(code);
   return region == UINT32_MAX ? region : region | kUnrecordedFrame;
-}
-
-PyThreadState* own_thread_state() noexcept {
-  PyThreadState* const thread = PyGILState_GetThisThreadState();
-  const bool known =
-      thread != nullptr && PyThreadState_GetInterpreter(thread) == PyInterpreterState_Main();
-  return known ? thread : nullptr;
-}
-
-// Hands the frames of the calling thread that have code of a program to `take`, the innermost
-// first, until it returns false.
-template <typename Take>
-void each_frame(const Take& take) noexcept {
-  PyThreadState* const thread = own_thread_state();
-  if (thread == nullptr) return;
-  int unsettled = 2;  // the innermost frames may be in the making, or about to go
-  InterpreterFrame* frame = innermost_frame(thread);
-  for (; frame != nullptr; frame = frame->previous, --unsettled) {
-    const bool settled = unsettled <= 0;
-    if (!settled && !os::is_readable(frame, sizeof *frame)) break;
-    if (!is_sound(frame, settled)) break;
-    // It lies on the C stack, which a greenlet may be about to exchange.
-    if (is_entry_frame(frame)) unsettled = std::max(unsettled, 2);
-    if (!is_of_interpreter(frame) && !take(frame)) break;
-  }
 }
 
 // Puts what `region_of` finds for the code objects of the calling thread's frames, the innermost

@@ -199,15 +199,11 @@ Decision decide_region(PyCodeObject* code, Region& region) {
           by_call ? Entering::kArguments : Entering::kWord};
 }
 
-}  // namespace
-
-EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
-  const RegistrationTimer timer;
+// Without a look at the calling thread, which may be one of ours.
+EventWord decide(PyCodeObject* code, PyObject* globals) noexcept {
   g_registrations.fetch_add(1, std::memory_order_relaxed);
   const ErrorGuard guard;
   const CriticalSection critical;
-  if (g_on_new_code != nullptr) g_on_new_code();
-  look_for_greenlets();
   try {
     Region region = code_region(code, globals);
     const Decision decision = decide_region(code, region);
@@ -221,6 +217,17 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   } catch (const std::exception&) {
     return kExcluded;  // out of memory: this call is not recorded, the next may be
   }
+}
+
+}  // namespace
+
+EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
+  const RegistrationTimer timer;
+  const ErrorGuard guard;
+  const CriticalSection critical;
+  if (g_on_new_code != nullptr) g_on_new_code();
+  look_for_greenlets();
+  return decide(code, globals);
 }
 
 EventWord decide_in_sub_interpreter(PyCodeObject* code, PyObject* globals,
@@ -256,15 +263,32 @@ void enter_code(PyCodeObject* code, EventWord word) noexcept {
   store_code_extra(code, index, ready);
 }
 
-void define_code(PyCodeObject* code, PyObject* globals) noexcept {
+namespace {
+
+void define_decided_code(PyCodeObject* code) noexcept {
   EventWord word = known_word(code);
-  if (word == 0) word = decide_word(code, globals);
+  if (word == kWatched && !rules().sampled) return;  // its calls are recorded, and watched
   word = word_of_open_call(code, word);
   if (!is_region(word) || kept_word(code) == (ready_from() | word)) return;
   const RegistrationTimer timer;
   record::define(RegionId{payload_of(word)});
   const CriticalSection critical;
   store_code_extra(code, code_index(), ready_from() | word);
+}
+
+}  // namespace
+
+void define_code(PyCodeObject* code, PyObject* globals) noexcept {
+  if (known_word(code) == 0) decide_word(code, globals);
+  define_decided_code(code);
+}
+
+void define_code_elsewhere(PyCodeObject* code, PyObject* globals) noexcept {
+  if (known_word(code) == 0) {
+    const RegistrationTimer timer;
+    decide(code, globals);
+  }
+  define_decided_code(code);
 }
 
 bool is_own_file(const std::string& file) {

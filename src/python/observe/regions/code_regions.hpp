@@ -100,7 +100,7 @@ inline record::Token token_of(PyCodeObject* code) noexcept {
 // of __main__ that comes from a text. REQUIRES: the program has not begun.
 void name_command(const char* library) noexcept;
 
-// Called on every decision for a code object, if it is set.
+// Called on every decision of a thread for code that it runs, if it is set.
 extern void (*g_on_new_code)() noexcept;
 
 // Code objects seen for the first time since begin_definitions(), and the CPU time of deciding on
@@ -122,9 +122,11 @@ EventWord decide_in_sub_interpreter(PyCodeObject* code, PyObject* globals,
                                     Py_ssize_t index) noexcept;
 
 // For stacks of samples, which have no calls: decides for the code object, if nobody has, and
-// defines its region in the running measurement; it keeps the enter word of its calls. `globals`:
-// as for decide_word().
+// defines its region in the running measurement; it keeps the enter word of its calls. Where calls
+// are recorded, watched ones stay as they are. `globals`: as for decide_word().
 void define_code(PyCodeObject* code, PyObject* globals) noexcept;
+// The same on a thread of ours, for code that runs on another one.
+void define_code_elsewhere(PyCodeObject* code, PyObject* globals) noexcept;
 
 // Enters the region of a code object whose known_word() is `word`, and keeps that the running
 // measurement has defined it.
