@@ -120,6 +120,15 @@ def _variables_of(path: str, maps: list[Mapping]) -> list[Mapping]:
     return found
 
 
+def _is_inside(place: int, size: int, areas: list[Mapping]) -> bool:
+    """Return whether so many bytes lie in one page of one of the areas."""
+    return any(one.begin <= place < one.end for one in areas) and place + size <= _page(place) + _PAGE
+
+
+def _is_taken_back(pid: int, place: int) -> bool:
+    return read_bytes(pid, place, _SLOT) == TAKEN_BACK.ljust(_SLOT, b"\0")
+
+
 def find_room(pid: int, size: int) -> int:
     """Return the address of so many bytes that nothing uses, and that are 0; 0 if there is none. Raises OSError.
 
@@ -134,9 +143,9 @@ def find_room(pid: int, size: int) -> int:
             continue
         place = _behind(start.begin, segments_in(read_bytes(pid, start.begin, _PAGE)))
         place = (place + _SLOT - 1) // _SLOT * _SLOT
-        while read_bytes(pid, place, _SLOT) == TAKEN_BACK.ljust(_SLOT, b"\0"):
+        areas = _variables_of(start.path, maps)
+        while _is_inside(place, size, areas) and _is_taken_back(pid, place):
             place += _SLOT
-        inside = any(one.begin <= place < one.end for one in _variables_of(start.path, maps))
-        if inside and place + size <= _page(place) + _PAGE and not any(read_bytes(pid, place, size)):
+        if _is_inside(place, size, areas) and not any(read_bytes(pid, place, size)):
             return place
     return 0

@@ -1,6 +1,7 @@
 """`timeloom attach` below Python 3.14, where gdb lets it into the process."""
 
 import ctypes
+import mmap
 import os
 import shutil
 import signal
@@ -13,7 +14,7 @@ from attached_programs import BY_GDB, Attaching, Running, until
 from profile_files import Profile, visits_by_region
 from streams import environment
 
-from timeloom import _gdb, _process, _road
+from timeloom import _gdb, _memory, _process, _road
 from timeloom._memory import TAKEN_BACK, find_functions, find_room, mappings_of, open_memory, read_bytes, write_bytes
 from timeloom._process import Refused, find_process
 
@@ -274,6 +275,17 @@ def test_the_room_is_not_within_the_linker(running):
     owner = next(one for one in mappings_of(program.pid) if one.begin <= room < one.end)
     assert owner.writable
     assert "ld-linux" not in owner.path
+
+def test_files_without_variables_have_no_room(tmp_path, monkeypatch):
+    """Behind a mapped file that is no program, there is no memory to be read."""
+    (tmp_path / "data").write_bytes(bytes(4096))
+    with (tmp_path / "data").open() as file, mmap.mmap(file.fileno(), 4096, access=mmap.ACCESS_READ):
+        starts = [one for one in mappings_of(os.getpid()) if one.offset == 0 and one.path.startswith("/")]
+        starts.sort(key=lambda one: one.path != str(tmp_path / "data"))
+        assert starts[0].path == str(tmp_path / "data")
+        monkeypatch.setattr(_memory, "_starts", lambda _: starts)
+        assert find_room(os.getpid(), 64) > 0
+
 
 
 def test_the_room_begins_behind_texts_that_were_taken_back(running):
