@@ -277,7 +277,7 @@ def test_the_room_is_not_within_the_linker(running):
     assert "ld-linux" not in owner.path
 
 def test_files_without_variables_have_no_room(tmp_path, monkeypatch):
-    """Behind a mapped file that is no program, there is no memory to be read."""
+    """Behind a mapped file of data, nothing is mapped."""
     (tmp_path / "data").write_bytes(bytes(4096))
     with (tmp_path / "data").open() as file, mmap.mmap(file.fileno(), 4096, access=mmap.ACCESS_READ):
         starts = [one for one in mappings_of(os.getpid()) if one.offset == 0 and one.path.startswith("/")]
