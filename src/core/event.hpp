@@ -87,6 +87,20 @@ constexpr bool is_io(EventKind kind) noexcept {
 constexpr bool is_mpi(EventKind kind) noexcept {
   return kind >= EventKind::kOperand && kind <= EventKind::kCommDestroy;
 }
+// Whether Event::ref is a communicator.
+constexpr bool refers_to_communicator(EventKind kind) noexcept {
+  switch (kind) {
+    case EventKind::kMpiSend:
+    case EventKind::kMpiRecv:
+    case EventKind::kMpiIsend:
+    case EventKind::kMpiIrecv:
+    case EventKind::kMpiCollectiveEnd:
+    case EventKind::kMpiCollectiveComplete:
+    case EventKind::kCommCreate:
+    case EventKind::kCommDestroy: return true;
+    default: return false;
+  }
+}
 constexpr bool is_of_team(EventKind kind) noexcept {
   return kind >= EventKind::kTeamFork && kind <= EventKind::kTaskComplete;
 }

@@ -60,15 +60,7 @@ std::uint32_t OriginalReferences::of(const Event& event) const {
     case EventKind::kParameterUint:
     case EventKind::kParameterFloat:
     case EventKind::kParameterString: return parameters.at(event.ref);
-    case EventKind::kMpiSend:
-    case EventKind::kMpiRecv:
-    case EventKind::kMpiIsend:
-    case EventKind::kMpiIrecv:
-    case EventKind::kMpiCollectiveEnd:
-    case EventKind::kMpiCollectiveComplete:
-    case EventKind::kCommCreate:
-    case EventKind::kCommDestroy: return communicators.at(event.ref);
-    default: return event.ref;
+    default: return refers_to_communicator(event.kind) ? communicators.at(event.ref) : event.ref;
   }
 }
 

@@ -36,15 +36,9 @@ bool is_sound(const Event& event, const DefinitionCounts& definitions) noexcept 
     case EventKind::kIoReadDone:
     case EventKind::kIoWriteDone:
     case EventKind::kIoFlushDone: return is_handle;
-    case EventKind::kMpiSend:
-    case EventKind::kMpiRecv:
-    case EventKind::kMpiIsend:
-    case EventKind::kMpiIrecv:
-    case EventKind::kMpiCollectiveEnd:
-    case EventKind::kMpiCollectiveComplete:
-    case EventKind::kCommCreate:
-    case EventKind::kCommDestroy: return is_communicator;
-    default: return event.kind <= EventKind::kTaskComplete;
+    default:
+      return refers_to_communicator(event.kind) ? is_communicator
+                                                : event.kind <= EventKind::kTaskComplete;
   }
 }
 

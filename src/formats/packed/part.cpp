@@ -68,16 +68,10 @@ bool translate_other(const PartMeaning& part, Event& event) noexcept {
     case EventKind::kMetric: return translate_id(part.metrics, event.ref);
     case EventKind::kProgramBegin:
     case EventKind::kProgramEnd: event.ref = part.group; return true;
-    case EventKind::kMpiSend:
-    case EventKind::kMpiRecv:
-    case EventKind::kMpiIsend:
-    case EventKind::kMpiIrecv:
-    case EventKind::kMpiCollectiveEnd:
-    case EventKind::kMpiCollectiveComplete:
-    case EventKind::kCommCreate:
-    case EventKind::kCommDestroy: return translate_id(part.communicators, event.ref);
-    default: return !is_io(event.kind) || translate_io(part, event);
+    default: break;
   }
+  if (refers_to_communicator(event.kind)) return translate_id(part.communicators, event.ref);
+  return !is_io(event.kind) || translate_io(part, event);
 }
 
 }  // namespace

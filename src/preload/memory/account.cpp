@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -21,9 +20,10 @@
 #include "preload/memory/block_owners.hpp"
 #include "preload/memory/fixed_table.hpp"
 #include "preload/memory/mappings.hpp"
+#include "preload/memory/paths_of_threads.hpp"
 #include "preload/memory/pending_frees.hpp"
+#include "preload/memory/sampled_distance.hpp"
 #include "preload/memory/spin_lock.hpp"
-#include "preload/memory/thread_paths.hpp"
 #include "record/measurement.hpp"
 #include "record/native/memory_file.hpp"
 #include "record/native/native_call.hpp"
@@ -79,41 +79,7 @@ class Inside {
   int error_ = errno;
 };
 
-// A number from the exponential distribution, by which the bytes between sampled ones are spread.
-std::int64_t draw(Thread& thread) noexcept {
-  if (thread.random == 0) {
-    thread.random = (os::now() ^ reinterpret_cast<std::uintptr_t>(&thread)) | 1;
-  }
-  std::uint64_t& x = thread.random;  // xorshift64*
-  x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
-  const double uniform = (static_cast<double>((x * 0x2545f4914f6cdd1du) >> 11) + 0.5) * 0x1p-53;
-  return static_cast<std::int64_t>(-std::log(uniform) * static_cast<double>(kInterval));
-}
-
-// Of the library's own memory, which is given back when no thread has it any more: never, as
-// threads that come later take it over.
-class PathsOfThreads {
- public:
-  ThreadPaths* take() noexcept {
-    {
-      const std::lock_guard lock(g_lock);
-      if (free_count_ > 0) return free_[--free_count_];
-    }
-    void* const memory = ::mmap(nullptr, sizeof(ThreadPaths), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? nullptr : new (memory) ThreadPaths;
-  }
-  void give_back(ThreadPaths* paths) noexcept {
-    const std::lock_guard lock(g_lock);
-    if (free_count_ < kMost) free_[free_count_++] = paths;
-  }
-
- private:
-  static constexpr std::size_t kMost = 4096;
-  ThreadPaths* free_[kMost] = {};
-  std::size_t free_count_ = 0;
-};
-constinit PathsOfThreads g_paths;
+constinit PathsOfThreads g_paths(g_lock);
 
 // Called when the thread ends, with its object.
 constinit pthread_key_t g_key{};
@@ -159,6 +125,7 @@ std::uint32_t current_path(MemoryFile& file, Thread& thread, const void* caller)
   if (!record::wrapping() || recorder.is_recording() || record::is_own_code(caller)) {
     return MemoryFile::kOwn;
   }
+  thread.lost_path = false;
   if (!recorder.attached()) return MemoryFile::kElsewhere;
   std::uint32_t path = MemoryFile::kElsewhere;
   if (record::begin_native_call(recorder)) {
@@ -190,18 +157,20 @@ std::uint32_t python_path(MemoryFile& file, Thread& thread) noexcept {
                                     [&] { return child_of(file, path, MemoryFile::kPython); });
 }
 
+std::uint64_t number_of(const void* block) noexcept {
+  return reinterpret_cast<std::uintptr_t>(block);
+}
+
 bool is_sampled(Thread& thread, std::uint64_t bytes) noexcept {
-  if (thread.random == 0) [[unlikely]]
-    thread.left = draw(thread);
+  if (thread.random == 0) [[unlikely]] {
+    thread.random = (os::now() ^ number_of(&thread)) | 1;
+    thread.left = sampled_distance(thread.random, kInterval);
+  }
   thread.left -= static_cast<std::int64_t>(bytes);
   if (thread.left >= 0) [[likely]]
     return false;
-  thread.left = draw(thread);
+  thread.left = sampled_distance(thread.random, kInterval);
   return true;
-}
-
-std::uint64_t number_of(const void* block) noexcept {
-  return reinterpret_cast<std::uintptr_t>(block);
 }
 
 // With the lock.
