@@ -14,7 +14,9 @@ constexpr std::uint64_t kShortestLookPause = 4'000;  // microseconds
 constexpr std::uint64_t kQuietLookPause = 8'000;     // while no thread runs, at first
 constexpr std::uint64_t kIdleLookPause = 32'000;     // after a while
 constexpr std::uint64_t kLongestLookPause = 50'000;
-constexpr std::uint64_t kCostShare = 200;      // a look takes at most this part of the time
+constexpr std::uint64_t kCostShare = 200;  // a look takes at most this part of the time
+constexpr std::uint64_t kMeanOfLooks =
+    8;  // the first one, with cold files, costs ten times a later one
 constexpr std::size_t kMostThreads = 64;       // whose clocks a look reads
 constexpr unsigned kMostReads = 8;             // threads of which a look reads more
 constexpr std::uint64_t kLeastDelay = 50'000;  // nanoseconds
@@ -136,9 +138,8 @@ bool WaitWatch::look_at(Watched& one, Look& look) {
     one.wall = look.wall;
     return true;
   }
-  if (first || ran >= passed - passed / 32) {
+  if (!first && ran >= passed - passed / 32) {
     end_span(one);
-    if (first) read_delay(one, look);
     one.cpu = cpu;
     one.wall = look.wall;
     return true;
@@ -166,9 +167,11 @@ std::chrono::microseconds WaitWatch::look() noexcept try {
     watched_.erase(watched_.begin() + static_cast<std::ptrdiff_t>(next_));
   }
   if (writer_->pending() > kMostPending) writer_->flush();
-  const std::uint64_t cost = (os::thread_cpu_ns() - before) / 1000;
+  const std::uint64_t cost = os::thread_cpu_ns() - before;
+  cost_ = (cost_ * (kMeanOfLooks - 1) + cost) / kMeanOfLooks;
   const std::uint64_t quiet = std::clamp(pause_ * 3 / 2, kQuietLookPause, kIdleLookPause);
-  pause_ = std::clamp(cost * kCostShare, quiet_ ? quiet : kShortestLookPause, kLongestLookPause);
+  pause_ =
+      std::clamp(cost_ / 1000 * kCostShare, quiet_ ? quiet : kShortestLookPause, kLongestLookPause);
   return std::chrono::microseconds(pause_);
 } catch (const std::bad_alloc&) {
   return std::chrono::microseconds(kLongestLookPause);

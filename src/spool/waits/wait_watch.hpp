@@ -85,6 +85,7 @@ class WaitWatch {
   bool hidden_ = false;      // the kernel does not tell for what threads wait
   bool quiet_ = false;       // no thread ran between the last two looks
   std::uint64_t pause_ = 0;  // microseconds, that the last look returned
+  std::uint64_t cost_ = 0;   // nanoseconds of CPU time, a mean of the last looks
 };
 
 }  // namespace timeloom::spool

@@ -180,11 +180,13 @@ def test_a_call_and_the_picture_have_the_cause(program):
         assert {one["name"]: one["cause"] for one in regions}["threading.Event.wait"] == "lock"
         names = [region["name"] for region in regions]
         track = next(i for i, one in enumerate(description["tracks"]) if one["name"] == "MainThread")
-        begin, end, _, _, depth = next(call for call in viewer.calls(track) if names[call[3]] == "__main__.both")
-        both = viewer.call(track, depth, begin)["call"]
-        assert sum(both["causes"]) == both["waiting"] and sum(both["own_causes"]) == both["own_waiting"]
-        assert causes_in(viewer, begin, end, (track,)) == both["causes"]
-        assert both["causes"][CAUSES.index("time")] > 0
+        times = 0
+        for begin, end, _, _, depth in [call for call in viewer.calls(track) if names[call[3]] == "__main__.both"]:
+            both = viewer.call(track, depth, begin)["call"]
+            assert sum(both["causes"]) == both["waiting"] and sum(both["own_causes"]) == both["own_waiting"]
+            assert causes_in(viewer, begin, end, (track,)) == both["causes"]
+            times += both["causes"][CAUSES.index("time")] > 0
+        assert times > 0  # a busy machine may look late at one or another
         level = 9
         width, index = 4**level, begin // 4**level // COLUMNS
         tile = viewer.tile(track, level, index, rows=1)

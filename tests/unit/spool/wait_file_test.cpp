@@ -111,41 +111,60 @@ TEST(WaitFile, IsNotThereWithoutLooks) {
   EXPECT_FALSE(read_waits(SpoolDirectory(directory.path())).present);
 }
 
-// Looks until the file has a span of this kind: a read of an empty pipe, by a thread that ends
-// then.
-TEST(WaitWatch, SeesAThreadThatReadsAPipe) {
-  const test::TempDirectory directory;
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  std::thread reader([&] {
-    char byte = 0;
-    EXPECT_EQ(::read(ends[0], &byte, 1), 1);
-  });
-  WaitWatch watch;
-  WaitOptions options;
-  options.on = true;
-  watch.begin(directory.path().string(), options);
-  clockid_t clock{};
-  ASSERT_EQ(pthread_getcpuclockid(reader.native_handle(), &clock), 0);
-  watch.add(5, clock);
-  const auto seen = [&] {
-    for (const WaitSpan& span : read_waits(SpoolDirectory(directory.path())).spans) {
+// A thread that reads an empty pipe, and the watch that looks at it.
+class WaitWatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(::pipe(ends_), 0);
+    reader_ = std::thread([this] {
+      char byte = 0;
+      EXPECT_EQ(::read(ends_[0], &byte, 1), 1);
+    });
+    WaitOptions options;
+    options.on = true;
+    watch_.begin(directory_.path().string(), options);
+    ASSERT_EQ(pthread_getcpuclockid(reader_.native_handle(), &clock_), 0);
+    watch_.add(5, clock_);
+  }
+  void TearDown() override {
+    EXPECT_EQ(::write(ends_[1], "x", 1), 1);
+    reader_.join();
+    (void)watch_.look();  // the thread has ended
+    watch_.remove(5);
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  bool seen() const {
+    for (const WaitSpan& span : read_waits(SpoolDirectory(directory_.path())).spans) {
       if (span.kind() == WaitSpanKind::kProcess && span.location == 5) return true;
     }
     return false;
-  };
+  }
+
+  const test::TempDirectory directory_;
+  int ends_[2] = {-1, -1};
+  std::thread reader_;
+  clockid_t clock_{};
+  WaitWatch watch_;
+};
+
+TEST_F(WaitWatchTest, SeesAThreadThatReadsAPipe) {
   for (int i = 0; i < 10'000 && !seen(); ++i) {
     ::usleep(1000);
-    (void)watch.look();
-    watch.flush();
+    (void)watch_.look();
+    watch_.flush();
   }
   EXPECT_TRUE(seen());
-  EXPECT_EQ(::write(ends[1], "x", 1), 1);
-  reader.join();
-  (void)watch.look();  // the thread has ended
-  watch.remove(5);
-  ::close(ends[0]);
-  ::close(ends[1]);
+}
+
+TEST_F(WaitWatchTest, TheFirstLookTellsForWhatAThreadWaits) {
+  const std::uint64_t thread = os::thread_of_clock(clock_);
+  for (int i = 0; i < 10'000 && os::thread_wait(thread).kind != os::WaitKind::kProcess; ++i) {
+    ::usleep(1000);
+  }
+  (void)watch_.look();
+  watch_.flush();
+  EXPECT_TRUE(seen());
 }
 
 }  // namespace
