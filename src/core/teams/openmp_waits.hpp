@@ -1,14 +1,24 @@
 // The regions of OpenMP in which a thread waits for other threads.
 //
-// A plain value. Does not throw.
+// Plain values and pure functions, for any thread. Nothing throws.
 #pragma once
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "core/definitions.hpp"
 
 namespace timeloom {
+
+// Whether the region is the call that takes a lock, and ends when the thread has it. A name may end
+// with the place of the call: "omp_set_lock @solve.c:14".
+inline bool takes_openmp_lock(const Region& region) noexcept {
+  const std::string_view function(region.name.data(),
+                                  std::min(region.name.find(' '), region.name.size()));
+  return region.paradigm == Paradigm::kOpenMp &&
+         (function == "omp_set_lock" || function == "omp_set_nest_lock");
+}
 
 class OpenMpWaits {
  public:
@@ -29,7 +39,7 @@ class OpenMpWaits {
       case RegionRole::kTaskWait: return true;
       case RegionRole::kCritical:
       case RegionRole::kOrdered: return blocks_;
-      default: return false;
+      default: return takes_openmp_lock(region);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/regions/dotted_name.hpp"
+#include "core/teams/openmp_waits.hpp"
 
 namespace timeloom {
 
@@ -100,6 +101,7 @@ WaitingCause cause_in(const Region& region, WaitingCause seen,
   if (region.paradigm == Paradigm::kMpi) return WaitingCause::kMessage;
   if (region.paradigm == Paradigm::kOpenMp && region.role == RegionRole::kCritical)
     return WaitingCause::kLock;
+  if (takes_openmp_lock(region)) return WaitingCause::kLock;
   if (region.paradigm == Paradigm::kOpenMp && region.role == RegionRole::kOrdered)
     return WaitingCause::kThread;
   if (!by_name) return seen;

@@ -4,7 +4,9 @@ import json
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from native_programs import NATIVE, record
@@ -13,6 +15,8 @@ from streams import environment
 __all__ = ["record"]  # a fixture
 
 pytestmark = [pytest.mark.any_python, pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")]
+
+LIBOMP = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "lib" / "libomp.so"
 
 PROGRAM = """
 import ctypes, sys
@@ -251,6 +255,53 @@ def test_the_wait_for_a_critical_block_is_waiting_for_a_lock(record, tmp_path, t
     waiting = {row["name"]: (row["visits"], row["waiting_s"]) for row in rows}
     visits, seconds = waiting["!$omp critical main"]
     assert visits == 2 and seconds > 0.4 and waiting["!$omp critical sblock main"] == (2, 0)
+    assert report["waiting_causes_s"]["lock"] > 0.4
+
+
+# The second thread comes to the lock while the first one holds it, for at least 0.4 seconds.
+LOCK = r"""
+#include <omp.h>
+#include <unistd.h>
+static volatile int g_inside, g_coming;
+int main(void) {
+  omp_lock_t lock;
+  omp_init_lock(&lock);
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 1) {
+      while (!g_inside) usleep(1000);
+      g_coming = 1;
+    }
+    omp_set_lock(&lock);
+    if (omp_get_thread_num() == 0) {
+      g_inside = 1;
+      while (!g_coming) usleep(1000);
+      usleep(500000);
+    }
+    omp_unset_lock(&lock);
+  }
+  omp_destroy_lock(&lock);
+  return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not LIBOMP.exists(), reason="cmeel-libomp is not installed")
+@pytest.mark.parametrize("policy", ["active", "passive"])
+def test_the_wait_for_a_lock_is_waiting_and_not_work(record, tmp_path, timeloom, policy):
+    """LLVM's runtime, which tells of locks."""
+    (tmp_path / "lock.c").write_text(LOCK)
+    for command in (
+        ["gcc", "-g", "-O1", "-fopenmp", "-c", "lock.c"],
+        ["gcc", "lock.o", LIBOMP, f"-Wl,-rpath,{LIBOMP.parent}", "-pthread", "-o", "lock"],
+    ):
+        subprocess.run(command, cwd=tmp_path, check=True)
+    record(tmp_path / "lock", options=("--quiet", "--thread", "omp"), OMP_WAIT_POLICY=policy)
+    (region,) = json.loads(timeloom("report", "--omp", "--json", tmp_path / "run").stdout)["regions"]
+    assert region["waiting_s"] > 0.4
+    report = json.loads(timeloom("report", "--json", tmp_path / "run").stdout)
+    (row,) = [row for row in report["flat"]["rows"] if row["name"].startswith("omp_set_lock")]
+    assert row["visits"] == 2 and row["working_s"] == 0 and row["waiting_s"] > 0.4
     assert report["waiting_causes_s"]["lock"] > 0.4
 
 

@@ -88,8 +88,8 @@ void write_openmp(const OpenMpFacts& facts, const Definitions& definitions,
   parallel_table(definitions).write(facts.regions, terminal, output);
   output.write(
       "\nimbalance: the time that the thread with the most work works, over the mean of all; 1.00 "
-      "is even.\nwaiting: in barriers and taskwait, and for critical and ordered blocks, of all "
-      "its threads.\n");
+      "is even.\nwaiting: in barriers and taskwait, and for critical and ordered blocks and locks, "
+      "of all its threads.\n");
 }
 
 void write_openmp_json(const OpenMpFacts& facts, const Definitions& definitions, Output& output) {
