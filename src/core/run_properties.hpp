@@ -38,6 +38,8 @@ inline constexpr char kSampleFailure[] = "timeloom::sample_failure";
 inline constexpr char kSamplesLost[] = "timeloom::samples_lost";
 // The libraries whose functions the samples could not find, with commas between.
 inline constexpr char kUnfoundLibraries[] = "timeloom::samples_unfound_in";
+// A file with names of generated code, and why it was not read.
+inline constexpr char kRefusedNames[] = "timeloom::refused_names";
 
 // The number of regions of compiled code whose functions have no name, since no symbols were found,
 // and the objects in which they lie, with their build ids.

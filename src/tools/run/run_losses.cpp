@@ -173,6 +173,9 @@ class Losses {
               libraries->second + " [TL064]",
           kNone);
     }
+    if (const auto file = properties.find(kRefusedNames); file != properties.end()) {
+      add("generated code has no names: " + file->second + " [TL067]", kNone);
+    }
   }
 
   // The repairs that the reader of the trace made.

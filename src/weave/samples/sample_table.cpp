@@ -12,6 +12,7 @@
 #include "core/run_properties.hpp"
 #include "core/samples/estimated_time.hpp"
 #include "core/text/joined.hpp"
+#include "symbols/generated_code.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -65,7 +66,7 @@ class SampleTable::Resolver {
   }
 
   Code code_in(const ObjectMapping* mapping, std::uint64_t address) {
-    if (mapping == nullptr) return {};
+    if (mapping == nullptr) return {{}, std::string(generated().name_at(address))};
     const auto object = process_.objects.find(mapping->object);
     if (object == process_.objects.end()) return {};
     const std::string library(file_name(object->second));
@@ -86,10 +87,23 @@ class SampleTable::Resolver {
     return formatted_place(library, address - address % kPiece);
   }
 
+  // Read when the first sample lies in no file.
+  const symbols::GeneratedCode& generated() {
+    if (generated_) return *generated_;
+    symbols::GeneratedCode::Life life{};
+    if (const auto& syncs = process_.clock_syncs; !syncs.empty()) {
+      life = {syncs.front().realtime_ns, process_.ended ? syncs.back().realtime_ns : 0};
+    }
+    generated_ = symbols::GeneratedCode::of_process(process_.process.process_id, life);
+    if (!generated_->refusal().empty()) table_.refused_names_ = generated_->refusal();
+    return *generated_;
+  }
+
   SampleTable& table_;
   const spool::ProcessDefinitions& process_;
   symbols::CodeNames& names_;
   std::vector<ObjectMapping> mappings_;
+  std::optional<symbols::GeneratedCode> generated_;
   std::unordered_map<std::uint64_t, std::uint32_t> known_;  // addresses that one object had
 };
 
@@ -192,6 +206,7 @@ void SampleTable::describe(std::map<std::string, std::string>& properties) const
   if (cut_ != 0) properties[kCutStacks] = std::to_string(cut_);
   if (failure_ != 0) properties[kSampleFailure] = reason_of(failure_);
   if (lost_ != 0) properties[kSamplesLost] = std::to_string(lost_);
+  if (!refused_names_.empty()) properties[kRefusedNames] = refused_names_;
   if (!unfound_.empty()) {
     constexpr std::size_t kMostNamed = 5;
     std::vector<std::string> names(unfound_.begin(), unfound_.end());

@@ -58,6 +58,7 @@ class SampleTable {
   sample_file::Writer file_;
   std::set<std::uint32_t> regions_;  // to which the file refers
   std::set<std::string> unfound_;    // libraries in which a function was not found
+  std::string refused_names_;        // a file with names of generated code, and why it is not read
   std::set<std::uint64_t> periods_;
   std::uint64_t threads_ = 0, timers_ = 0, user_events_ = 0, unsampled_ns_ = 0, lost_ = 0,
                 samples_ = 0, cut_ = 0;

@@ -51,7 +51,9 @@ bool is_shown_whole(const std::string& label) noexcept {
 }
 
 std::string part_name(const NativePart& part) {
-  if (part.library.empty()) return "generated code";
+  if (part.library.empty()) {
+    return part.function.empty() ? "generated code" : "generated: " + part.function;
+  }
   if (part.whole) return part.library;
   if (is_place(part)) return part.function;
   return part.library + ": " + (part.function.empty() ? "(no name)" : part.function);
