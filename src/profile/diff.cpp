@@ -1,6 +1,8 @@
 #include "profile/diff.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -159,7 +161,27 @@ class Comparer {
   ChildTable children_;
 };
 
+double time_of_a_sample(const Diff& diff, DiffSide DiffNode::*side) {
+  std::int64_t samples = 0;
+  double time = 0;
+  for (const DiffNode& node : diff.nodes) {
+    samples += (node.*side).visits;
+    time += (node.*side).exclusive;
+  }
+  return samples > 0 ? time / static_cast<double>(samples) : 0;
+}
+
 }  // namespace
+
+// The number of samples in a part of the run has a binomial distribution, and the sum of all is
+// exact.
+double sampling_error(const Diff& diff, double before, double after) noexcept {
+  const auto variance = [](const DiffTotals& side, double time) {
+    const double others = side.all > 0 ? std::max(0.0, 1 - std::abs(time) / side.all) : 0;
+    return std::abs(time) * side.sample * others;
+  };
+  return 2 * std::sqrt(variance(diff.before, before) + variance(diff.after, after));
+}
 
 Diff compare(std::span<const DiffRun> before, std::span<const DiffRun> after) {
   Comparer comparer;
@@ -171,8 +193,12 @@ Diff compare(std::span<const DiffRun> before, std::span<const DiffRun> after) {
   const auto has_samples = [](const DiffRun& one) {
     return has_sampled_calls(one.tree->definitions);
   };
-  diff.sampled =
-      std::ranges::any_of(before, has_samples) || std::ranges::any_of(after, has_samples);
+  if (std::ranges::any_of(before, has_samples)) {
+    diff.before.sample = time_of_a_sample(diff, &DiffNode::before);
+  }
+  if (std::ranges::any_of(after, has_samples)) {
+    diff.after.sample = time_of_a_sample(diff, &DiffNode::after);
+  }
   diff.measured = std::ranges::all_of(before, has_work) && std::ranges::all_of(after, has_work);
   return diff;
 }

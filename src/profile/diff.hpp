@@ -67,6 +67,7 @@ struct DiffTotals {
   double working = 0;  // as measured: not divided by factors
   DiffRange working_range{};
   std::vector<double> factors{};  // of the machine, by run; empty: too few runs or regions
+  double sample = 0;              // seconds that a sample stands for; 0: calls were recorded
 };
 
 struct Diff {
@@ -76,7 +77,8 @@ struct Diff {
   DiffTotals after;
   bool shared = false;    // some region is in both
   bool measured = false;  // all runs have measured waiting: work is known
-  bool sampled = false;   // some run has samples in the place of visits
+  // Whether some run has samples in the place of visits.
+  bool sampled() const noexcept { return before.sample > 0 || after.sample > 0; }
 };
 
 struct DiffRun {
@@ -86,6 +88,10 @@ struct DiffRun {
   std::vector<double> working{};
   std::vector<double> waiting{};
 };
+
+// Two standard errors of the difference of two times that are made of samples: 95 of 100
+// differences by chance are smaller. 0: recorded calls have these times.
+double sampling_error(const Diff& diff, double before, double after) noexcept;
 
 Diff compare(const CallTree& before, const CallTree& after);
 // REQUIRES: neither is empty.

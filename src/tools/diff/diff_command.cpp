@@ -143,7 +143,8 @@ int run_diff(const DiffOptions& options) {
   // Data for programs is complete unless they ask for less.
   DiffRowOptions rows;
   rows.by_work = compares_work(options.by, diff);
-  if (!options.json && options.format != CiFormat::kJson) rows.min_percent = 1;
+  rows.complete = options.json || options.format == CiFormat::kJson;
+  if (!rows.complete) rows.min_percent = 1;
   if (options.min_percent) rows.min_percent = *options.min_percent;
   const DiffRuns runs{
       before.names, after.names,

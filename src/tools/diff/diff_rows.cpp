@@ -54,6 +54,11 @@ void finish_rows(DiffRows& rows, const Diff& diff, const DiffRowOptions& options
       return !beyond_spread(diff, row.before.working_range, row.after.working_range);
     });
   }
+  if (!options.complete) {
+    rows.within_error = std::erase_if(rows.rows, [&](const DiffRow& row) {
+      return !beyond_error(diff, row.own_before, row.own_after);
+    });
+  }
   std::ranges::stable_sort(rows.rows, [](const DiffRow& a, const DiffRow& b) {
     return std::abs(a.difference()) > std::abs(b.difference());
   });
@@ -154,6 +159,11 @@ bool beyond_spread(const Diff& diff, const profile::DiffRange& before,
   return after.least > before.most || before.least > after.most;
 }
 
+bool beyond_error(const Diff& diff, double before, double after) {
+  if (diff.before.runs > 1 && diff.after.runs > 1) return true;
+  return std::abs(after - before) >= profile::sampling_error(diff, before, after);
+}
+
 std::string Compared::text() const {
   return formatted("{} {} {:.3g} s instead of {:.3g} s", name.empty() ? "the whole" : name,
                    of_work ? "works" : "takes", after, before);
@@ -166,7 +176,8 @@ std::vector<Compared> compare_with_limit(const Diff& diff, double percent, bool 
                            const profile::DiffRange& after) {
     one.of_work = by_work;
     one.too_slow = one.after - one.before > std::max(std::abs(one.before) * percent / 100, floor) &&
-                   (!by_work || beyond_spread(diff, before, after));
+                   (!by_work || beyond_spread(diff, before, after)) &&
+                   beyond_error(diff, one.before, one.after);
     result.push_back(std::move(one));
   };
   const double whole = by_work ? diff.after.working : diff.after.all;

@@ -47,18 +47,24 @@ struct DiffRow {
 struct DiffRowOptions {
   double min_percent = 0;  // of the longer run: hide rows that changed by less
   bool by_work = false;    // compare work; else exclusive times
+  bool complete = false;   // with differences within the error of samples
 };
 
 struct DiffRows {
   std::vector<DiffRow> rows;  // the largest change first
   std::uint64_t hidden = 0;
   std::uint64_t within_spread = 0;  // hidden as well: runs of one side differ as much
+  std::uint64_t within_error = 0;   // hidden as well: of one run a side, see sampling_error()
 };
 
 // Whether a change of work is not within the spread of the runs: the highest of one side is below
 // the lowest of the other. True where a side has one run only.
 bool beyond_spread(const profile::Diff& diff, const profile::DiffRange& before,
                    const profile::DiffRange& after);
+
+// Whether a change is larger than the error of the samples of which both times are made. True where
+// the sides have several runs, whose spread tells more.
+bool beyond_error(const profile::Diff& diff, double before, double after);
 
 DiffRows region_rows(const profile::Diff& diff, const DiffRowOptions& options);
 DiffRows call_path_rows(const profile::Diff& diff, const DiffRowOptions& options);
@@ -79,7 +85,8 @@ struct Compared {
   double before = 0;  // seconds, with the regions inside
   double after = 0;
   bool of_work = false;
-  bool too_slow = false;     // grew by more than the limit, beyond the spread of the runs
+  bool too_slow =
+      false;  // grew by more than the limit, beyond the spread of the runs and the error
   std::string text() const;  // "the whole takes 2 s instead of 1 s"
 };
 

@@ -80,7 +80,8 @@ using Cells = std::vector<std::string>;
 struct DiffColumns {
   std::optional<DiffParts> parts;
   bool by_work = false;
-  bool spread = false;  // a side has several runs
+  bool waiting = false;  // the change of waiting
+  bool spread = false;   // a side has several runs
   const char* visits = "visits";
 };
 
@@ -89,7 +90,7 @@ Cells headings(const DiffColumns& columns) {
   if (!parts) {
     Cells cells = {"change", "%", "before", "after"};
     if (columns.spread) cells.emplace_back("spread");
-    if (columns.by_work) cells.emplace_back("waiting");
+    if (columns.waiting) cells.emplace_back("waiting");
     cells.emplace_back(columns.visits);
     return cells;
   }
@@ -112,7 +113,7 @@ Cells diff_cells(const DiffRow& row, const DiffColumns& columns, const Terminal&
   if (!parts) {
     Cells cells = {change, change_of(row), before, after};
     if (columns.spread) cells.push_back(duration(spread_of(row), terminal));
-    if (columns.by_work) {
+    if (columns.waiting) {
       cells.push_back(signed_duration(row.after.waiting - row.before.waiting, terminal));
     }
     cells.push_back(visits_of(row, terminal));
@@ -136,9 +137,9 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
                                               : "  by the change of their own time (excl)",
                               Ink::kDim) +
                "\n\n");
-  const DiffColumns columns{runs.parts, options.by_work,
+  const DiffColumns columns{runs.parts, options.by_work, options.by_work && !diff.sampled(),
                             options.by_work && runs.before.size() + runs.after.size() > 2,
-                            diff.sampled ? "samples" : "visits"};
+                            diff.sampled() ? "samples" : "visits"};
   Table table(terminal, 1);
   for (std::string& heading : headings(columns)) table.add_column(std::move(heading));
   for (const DiffRow& row : rows.rows) {
@@ -150,7 +151,7 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
     line.ink = std::abs(row.difference()) >= much ? Ink::kBold : Ink::kPlain;
     table.add_row(std::move(line));
   }
-  table.write(output);
+  if (!rows.rows.empty()) table.write(output);
   if (rows.hidden > 0) {
     output.write(terminal.paint(formatted("Not shown: {} that changed by less than {:g}% of the "
                                           "whole (--min-percent)\n",
@@ -162,6 +163,11 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
                                           count(rows.within_spread)),
                                 Ink::kDim));
   }
+  if (rows.within_error > 0) {
+    output.write(terminal.paint(
+        formatted("Not shown: {} within the error of their samples\n", count(rows.within_error)),
+        Ink::kDim));
+  }
 }
 
 void write_side(const char* name, const profile::DiffTotals& side,
@@ -169,7 +175,11 @@ void write_side(const char* name, const profile::DiffTotals& side,
                 Output& output) {
   std::string line =
       formatted("{}  {}", name, duration(by_work ? side.working : side.all, terminal, " "));
-  if (by_work) line += formatted(" of work in {}", duration(side.all, terminal, " "));
+  if (side.sample > 0) {
+    line += " of CPU time";
+  } else if (by_work) {
+    line += formatted(" of work in {}", duration(side.all, terminal, " "));
+  }
   line += "  " + printable(runs.front());
   if (runs.size() > 1) line += formatted(" and {}, median", plural(runs.size() - 1, "other"));
   output.write(line + "\n");
@@ -244,7 +254,8 @@ class PathTable {
 };
 
 // `path`: its number; -1: it is a region.
-ordered_json diff_row_json(const DiffRow& row, std::int64_t path, const DiffColumns& columns) {
+ordered_json diff_row_json(const Diff& diff, const DiffRow& row, std::int64_t path,
+                           const DiffColumns& columns) {
   const DiffParts parts = columns.parts.value_or(DiffParts{});
   ordered_json one;
   one["name"] = row.name;
@@ -259,17 +270,20 @@ ordered_json diff_row_json(const DiffRow& row, std::int64_t path, const DiffColu
   one["exclusive_change_share"] =
       row.before.exclusive > 0 ? ordered_json(change / row.before.exclusive) : ordered_json();
   if (columns.by_work) one["working_change_s"] = row.difference();
+  if (diff.sampled()) {
+    one["change_error_s"] = profile::sampling_error(diff, row.own_before, row.own_after);
+  }
   one["inclusive_change_s"] = row.after.inclusive - row.before.inclusive;
   return one;
 }
 
-void write_json_rows(const char* key, const DiffRows& rows, const PathTable& paths,
-                     const DiffColumns& columns, Output& output) {
+void write_json_rows(const char* key, const Diff& diff, const DiffRows& rows,
+                     const PathTable& paths, const DiffColumns& columns, Output& output) {
   output.write(formatted(",\n\"{}\": {{\n  \"hidden\": {},\n  \"rows\": [", key, rows.hidden));
   const char* separator = "\n    ";
   for (const DiffRow& row : rows.rows) {
     if (output.closed()) return;
-    output.write(separator + json_text(diff_row_json(row, paths.of(row.node), columns)));
+    output.write(separator + json_text(diff_row_json(diff, row, paths.of(row.node), columns)));
     separator = ",\n    ";
   }
   output.write("\n  ]\n}");
@@ -357,17 +371,19 @@ void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& t
   head["change_s"] = diff.after.all - diff.before.all;
   head["change_share"] =
       diff.before.all > 0 ? ordered_json(diff.after.all / diff.before.all - 1) : ordered_json();
-  const DiffColumns columns{runs.parts, options.by_work, runs.before.size() + runs.after.size() > 2,
-                            diff.sampled ? "samples" : "visits"};
+  const DiffColumns columns{runs.parts, options.by_work, options.by_work,
+                            runs.before.size() + runs.after.size() > 2,
+                            diff.sampled() ? "samples" : "visits"};
   std::string text = json_text(head, 0);
   text.erase(text.rfind("\n}"));
   output.write(text);
   const DiffRows paths = tables.tree ? call_path_rows(diff, options) : DiffRows{};
   const PathTable table(diff, paths);
-  if (tables.flat) write_json_rows("regions", region_rows(diff, options), table, columns, output);
+  if (tables.flat)
+    write_json_rows("regions", diff, region_rows(diff, options), table, columns, output);
   if (tables.tree) {
     table.write(output);
-    write_json_rows("call_paths", paths, table, columns, output);
+    write_json_rows("call_paths", diff, paths, table, columns, output);
   }
   if (tables.memory) {
     output.write(",\n\"memory\": " + json_text(memory_diff_json(*tables.memory)));

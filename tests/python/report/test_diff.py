@@ -191,3 +191,49 @@ def test_sides_need_runs(timeloom, run, later):
     assert "name two runs" in timeloom("diff", run, later, run, status=2).stderr
     assert "go with --fail-above" in timeloom("diff", "--format", "github", run, later, status=2).stderr
     assert "[TL440]" in timeloom("diff", "--by", "work", run, later, status=1).stderr
+
+
+SAMPLED = """\
+import sys, time
+def alike(): return spend(0.3)
+def growing(): return spend(0.2 * int(sys.argv[1]))
+def spend(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+time.sleep(0.3)
+alike(), growing()
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring")
+def test_sampled_runs_are_compared_beyond_the_error_of_their_samples(timeloom, tmp_path):
+    (tmp_path / "app.py").write_text(SAMPLED)
+    for name, factor in (("a0", 1), ("a1", 1), ("b", 4)):
+        timeloom("run", "--quiet", "--sampling", "-o", name, "app.py", factor, cwd=tmp_path)
+
+    def paths(*words):
+        done = timeloom("diff", "--json", *words, cwd=tmp_path)
+        names = {}
+        for number, (above, name) in enumerate(json.loads(done.stdout)["paths"]):
+            names[number] = (*names.get(above, ()), name.removeprefix("__main__."))
+        return {names[row["path"]]: row for row in json.loads(done.stdout)["call_paths"]["rows"]}
+
+    grown = paths("a0", "b")
+    path = ("<module>", "growing", "spend")
+    row = grown[path]
+    assert row["working_change_s"] == pytest.approx(0.6, rel=0.1)
+    times = [grown[path][side]["working_s"] for side in ("before", "after")]
+    samples = [grown[path][side]["samples"] for side in ("before", "after")]
+    wholes = [sum(one[side]["working_s"] for one in grown.values() if one[side]) for side in ("before", "after")]
+    # Of n samples among N: n (1 - n/N) is the variance.
+    variance = sum(time**2 / n * (1 - time / whole) for time, n, whole in zip(times, samples, wholes, strict=True))
+    assert row["change_error_s"] == pytest.approx(2 * variance**0.5, rel=0.1)
+    text = timeloom("diff", "--tree", "a0", "b", cwd=tmp_path, COLUMNS="200").stdout
+    assert re.match(r"before  \d+ ms of CPU time  a0\nafter   \S+ m?s of CPU time  b\n", text)
+    assert "growing > __main__.spend" in text and "alike > __main__.spend" not in text and " waiting " not in text
+    alike = timeloom("diff", "--tree", "--min-percent", "0", "a0", "a1", cwd=tmp_path).stdout
+    assert "__main__.spend" not in alike and "within the error of their samples" in alike
+    failed = timeloom("diff", "--fail-above", "50", "a0", "b", cwd=tmp_path, status=1).stderr
+    assert "the whole works" in failed and "__main__.growing works" in failed and "alike" not in failed
+    # The spread of several runs decides.
+    assert "within the error" not in timeloom("diff", "a0", "a1", "--", "b", "b", cwd=tmp_path).stdout
