@@ -291,7 +291,10 @@ int Directory::remove_directory(const std::string& name) const noexcept {
   return ::unlinkat(fd_, name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
 }
 
-void Directory::sync() const noexcept { (void)::fsync(fd_); }
+int Directory::sync() const noexcept {
+  if (::fsync(fd_) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS) return 0;
+  return errno;
+}
 
 int Directory::remove_file(const std::string& name) const noexcept {
   if (::unlinkat(fd_, name.c_str(), 0) == 0 || errno == ENOENT) return 0;

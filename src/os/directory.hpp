@@ -54,7 +54,7 @@ class Directory {
   bool is_open() const noexcept { return fd_ >= 0; }
   int fd() const noexcept { return fd_; }
   // Returns when its entries are on the disk, where the file system can do that.
-  void sync() const noexcept;
+  int sync() const noexcept;
   // A path for libraries that need one. It leads to this directory as long as that is open,
   // whatever is renamed. Empty: the system has no /proc.
   std::string path_of_descriptor() const;

@@ -250,6 +250,14 @@ int File::give_to(unsigned user) noexcept {
   return ::fchown(fd_, user, static_cast<gid_t>(-1)) == 0 ? 0 : errno;
 }
 
+int File::take_rights_of(const File& other) noexcept {
+  struct stat status {};
+  if (::fstat(other.fd_, &status) != 0) return errno;
+  const bool may_give = ::geteuid() == 0;
+  if (may_give && ::fchown(fd_, status.st_uid, status.st_gid) != 0) return errno;
+  return ::fchmod(fd_, status.st_mode & 0666) == 0 ? 0 : errno;
+}
+
 bool File::is_plain() const noexcept {
   struct stat status {};
   return ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);

@@ -74,6 +74,9 @@ class File {
   // Sets the times of its last change and its last use to now.
   int touch() noexcept;
   int give_to(unsigned user) noexcept;
+  // Gives the file the access mode of the other one and, if this process is the superuser's, its
+  // owner and group.
+  int take_rights_of(const File& other) noexcept;
   // Gives the file a second name, which must be new. Where links are not possible it makes a copy
   // with that name, and leaves a part of it if copying fails. EINVAL: it is not a plain file.
   int link_to(const std::string& path) const;

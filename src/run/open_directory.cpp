@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <span>
+#include <string_view>
 #include <system_error>
 
 #include "core/error.hpp"
@@ -13,6 +14,13 @@ namespace {
 
 [[noreturn]] void fail_on_entry(const char* what, const fs::path& path, int error) {
   throw fs::filesystem_error(what, path, std::error_code(error, std::generic_category()));
+}
+
+// Of a location: "12.evt", "12.def" or "12.snap".
+bool is_event_file(std::string_view name) {
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  const std::string_view ending = name.substr(digits);
+  return digits > 0 && (ending == ".evt" || ending == ".def" || ending == ".snap");
 }
 
 os::Directory open_path(const fs::path& path) {
@@ -128,7 +136,9 @@ std::optional<Directory> Directory::open_directory(Item item) const {
   return Directory(std::move(found), path_ / entry(item).name);
 }
 
-void Directory::sync() const noexcept { directory_.sync(); }
+void Directory::sync() const {
+  if (const int error = directory_.sync(); error != 0) fail_on_entry("cannot sync", path_, error);
+}
 
 void Directory::move(Item item, const Directory& to, Item as) const {
   check(directory_.rename(name_of(item), to.directory_, name_of(as)), "cannot rename", item);
@@ -153,6 +163,17 @@ void Directory::refuse_foreign(Item item) const {
 void Directory::remove(Item item) const {
   refuse_foreign(item);
   check(directory_.remove_all(name_of(item)), "cannot remove", item);
+}
+
+void Directory::remove_event_files() const {
+  const os::Directory events = open_plain(Item::kTraceEvents);
+  if (!events.is_open()) return remove(Item::kTraceEvents);
+  int error = 0;
+  for (const std::string& name : events.names(&error)) {
+    if (is_event_file(name)) check(events.remove_file(name), "cannot clear", Item::kTraceEvents);
+  }
+  if (error == 0) error = directory_.remove_directory(name_of(Item::kTraceEvents));
+  check(error == ENOTEMPTY || error == EEXIST ? 0 : error, "cannot remove", Item::kTraceEvents);
 }
 
 bool Directory::retire_spool() const {

@@ -68,9 +68,11 @@ class Directory {
   void move(Item item, const Directory& to, Item as) const;
   void rename_profile(const ProfileName& name) const;
   // Returns when the names of its entries are on the disk, as far as the file system does that.
-  void sync() const noexcept;
+  void sync() const;
   // Removes an entry, if there is one; a directory with everything in it.
   void remove(Item item) const;
+  // Removes the directory with the events of an OTF2 trace, but not what else lies in it.
+  void remove_event_files() const;
   // Removes the spools. They are renamed first, so that a part of them is never woven.
   void remove_spool() const;
   // Renames the directory of the spools to kWoven, so that no process can join any more. False: the

@@ -413,8 +413,8 @@ fs::path find_run(const std::optional<fs::path>& path) {
 fs::path trace_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run;
-  // Both are there where packing a run was interrupted when it was done.
-  for (const Item item : {Item::kPacked, Item::kAnchor}) {
+  // Packing a run that is interrupted leaves both; the anchor is the first file that it removes.
+  for (const Item item : {Item::kAnchor, Item::kPacked}) {
     if (holds(run, item)) return path_of(run, item);
   }
   fs::path anchor = only_file(run, ".otf2");

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/packed/packed.hpp"
+#include "os/file.hpp"
 #include "run/contents.hpp"
 #include "run/manifest.hpp"
 #include "run/open_directory.hpp"
@@ -111,11 +112,10 @@ void refuse_damaged(const fs::path& run, const Definitions& definitions) {
   }
 }
 
-std::map<LocationId, EventSums::Sum> packed_sums(const fs::path& file, unsigned threads) {
-  const std::unique_ptr<RunSource> packed = packed::open(file);
+std::map<LocationId, EventSums::Sum> sums_of(RunSource& trace, unsigned threads) {
   EventSums sums;
   const std::array<RunSink*, 1> sinks = {&sums};
-  packed->replay(sinks, threads);
+  trace.replay(sinks, threads);
   return sums.sums();
 }
 
@@ -141,6 +141,11 @@ void refuse_lossy(const fs::path& run, const run::Directory& working, unsigned t
                   (more > 1 ? "s" : "") + " [TL487]");
 }
 
+std::unique_ptr<RunSource> open_archive(const fs::path& anchor) {
+  std::unique_ptr<RunSource> trace = otf2::open(anchor);
+  return is_of_another_tool(trace->definitions()) ? otf2::open_to_pack(anchor) : std::move(trace);
+}
+
 // Of the run as it will be.
 void write_manifest(const run::Directory& run, const run::Directory& working) {
   std::set<Item> items = {Item::kPacked};
@@ -151,15 +156,42 @@ void write_manifest(const run::Directory& run, const run::Directory& working) {
   working.write(Item::kManifest, run::manifest_text(items, run::Stage::kWoven));
 }
 
-// Replaces the files of the trace by the packed one, which is on the disk.
+// A file that replaces another one can be read by the same users, and outlives a failure of the
+// machine.
+void settle(const run::Directory& working, Item made, const run::Directory& run, Item replaced) {
+  os::File file = working.open_file(made);
+  const os::File other = run.open_file(replaced);
+  int error = other.is_open() ? file.take_rights_of(other) : 0;
+  if (error == 0) error = file.sync();
+  if (error != 0) throw std::system_error(error, std::generic_category());
+}
+
+// The anchor goes first, so that a trace with an anchor is complete.
+void remove_trace(const run::Directory& run) {
+  for (const Item item : kTraceItems) {
+    if (item == Item::kTraceEvents) {
+      run.remove_event_files();
+    } else {
+      run.remove(item);
+    }
+  }
+}
+
+// Replaces the files of the trace by the packed one. `packed`: it is in its place already.
 void replace_trace(const run::Directory& run, const run::Directory& working,
-                   const Definitions& definitions) {
+                   const Definitions& definitions, bool packed) {
   const bool manifest = run.holds(Item::kManifest) && !is_of_another_tool(definitions) &&
                         run::layout_of(definitions.properties).weaves(Item::kManifest);
-  if (manifest) write_manifest(run, working);
-  if (!run.holds(Item::kPacked)) working.move(Item::kPacked, run, Item::kPacked);
+  if (manifest) {
+    write_manifest(run, working);
+    settle(working, Item::kManifest, run, Item::kManifest);
+  }
+  if (!packed) {
+    settle(working, Item::kPacked, run, Item::kAnchor);
+    working.move(Item::kPacked, run, Item::kPacked);
+  }
   run.sync();
-  for (const Item item : kTraceItems) run.remove(item);
+  remove_trace(run);
   if (manifest) working.move(Item::kManifest, run, Item::kManifest);
 }
 
@@ -169,26 +201,45 @@ std::uint64_t size_of_trace(const fs::path& path) {
   return size;
 }
 
-// A packing that was interrupted after the packed trace was complete.
-PackedSizes finish_packing(const fs::path& path, const run::Directory& run) {
+// The trace that lies packed beside the archive. Throws if its end is damaged.
+std::unique_ptr<RunSource> open_packed_beside(const fs::path& path) try {
+  const fs::path file = path / run::name_of(Item::kPacked);
+  if (packed::unsound_parts(file) != 0) throw Error("damaged");
+  return packed::open(file);
+} catch (const Error&) {
+  refuse(path, "its packed trace is damaged; remove it to pack the other one again [TL488]");
+}
+
+// A packing that was interrupted after the packed trace was complete. Without the anchor the other
+// files are no trace any more. Beside an anchor the packed trace may be of another run, or damaged.
+PackedSizes finish_packing(const fs::path& path, const run::Directory& run, unsigned threads) {
   const fs::path file = path / run::name_of(Item::kPacked);
   if (size_of_trace(path) == 0) refuse(path, "its trace is packed already [TL486]");
-  if (packed::unsound_parts(file) != 0) {
-    refuse(path, "its packed trace is damaged; remove it to pack the other one again [TL488]");
+  const std::unique_ptr<RunSource> packed = open_packed_beside(path);
+  const auto sums = sums_of(*packed, threads);
+  const auto& properties = packed->definitions().properties;
+  bool same = !properties.contains(packed::kLostBlocks);
+  if (same && run.holds(Item::kAnchor)) {
+    const fs::path anchor = path / run::name_of(Item::kAnchor);
+    same = packed::run_number(file) == otf2::trace_id(anchor) &&
+           sums_of(*open_archive(anchor), threads) == sums;
   }
-  const std::unique_ptr<RunSource> packed = packed::open(file);
+  if (!same) {
+    refuse(
+        path,
+        "its packed trace and the other one differ, or are damaged; remove the wrong one [TL488]");
+  }
   const PackedSizes sizes{0, size_of_trace(path), size_of(file)};
   const WorkingDirectory working(run);
-  replace_trace(run, working.get(), packed->definitions());
+  replace_trace(run, working.get(), packed->definitions(), true);
   return sizes;
 }
 
 PackedSizes pack(const fs::path& path, const run::Directory& run, const run::Directory& working,
                  unsigned threads) {
   const fs::path anchor = trace_of(path);
-  const bool foreign = is_of_another_tool(otf2::open(anchor)->definitions());
-  const std::unique_ptr<RunSource> trace =
-      foreign ? otf2::open_to_pack(anchor) : otf2::open(anchor);
+  const std::unique_ptr<RunSource> trace = open_archive(anchor);
+  const bool foreign = is_of_another_tool(trace->definitions());
   refuse_damaged(path, trace->definitions());
   const fs::path file = working.fixed_path() / run::name_of(Item::kPacked);
   // The profile beside the trace goes on naming it by its number.
@@ -197,12 +248,12 @@ PackedSizes pack(const fs::path& path, const run::Directory& run, const run::Dir
   const std::array<RunSink*, 2> sinks = {packed.get(), &sums};
   trace->replay(sinks, threads);
   refuse_damaged(path, trace->definitions());
-  if (packed_sums(file, threads) != sums.sums()) {
+  if (sums_of(*packed::open(file), threads) != sums.sums()) {
     refuse(path, "the packed events differ from the trace [TL489]");
   }
   if (foreign) refuse_lossy(path, working, threads);
   const PackedSizes sizes{sums.events(), size_of_trace(path), size_of(file)};
-  replace_trace(run, working, trace->definitions());
+  replace_trace(run, working, trace->definitions(), false);
   return sizes;
 }
 
@@ -236,7 +287,7 @@ PackedSizes pack_trace(const fs::path& path, unsigned threads) try {
   refuse_others(path);
   const run::Directory run(path);
   if (!run.try_lock()) refuse(path, "another process works on it [TL490]");
-  if (run.holds(Item::kPacked)) return finish_packing(path, run);
+  if (run.holds(Item::kPacked)) return finish_packing(path, run, threads);
   return pack_into_working(path, run, threads);
 } catch (const std::system_error& error) {
   throw Error("cannot write to " + path.string() + ": " + error.code().message() + " [TL491]");

@@ -1,9 +1,11 @@
 """Packed traces: every command answers as with the OTF2 trace of the same records, and the archive comes back."""
 
+import ctypes
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import textwrap
 from pathlib import Path
@@ -226,19 +228,111 @@ def test_what_cannot_be_packed_is_refused(both, timeloom, tmp_path):
     assert said.rstrip().endswith("[TL485]") and os.listdir(tmp_path / "archive") == ["mine"]
 
 
-def test_an_interrupted_packing_is_finished(both, timeloom):
-    """It had removed a part of the trace: the next one removes the rest."""
+TRACE = ("traces.otf2", "traces.def", "traces")
+
+
+def put_back(archive, packed, names=TRACE):
+    """As a packing leaves a run that is interrupted before it removes these."""
+    for name in names:
+        copy = shutil.copytree if (archive / name).is_dir() else shutil.copy
+        copy(archive / name, packed / name)
+
+
+def events(timeloom, run):
+    return timeloom("convert", run, "--to", "csv", "--events", "-o", "-").stdout
+
+
+def files_in(run):
+    return {path.relative_to(run): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("left", [TRACE, ("traces.def", "traces"), ("traces",)])
+def test_an_interrupted_packing_is_finished(both, timeloom, left):
+    otf2, _ = both(CALLS)
+    archive = shutil.copytree(otf2, otf2.with_name("archive"))
+    report, expected = timeloom("report", "--full", otf2).stdout, events(timeloom, otf2)
+    timeloom("pack", otf2)
+    put_back(archive, otf2, left)
+    assert timeloom("report", "--full", otf2).stdout == report
+    timeloom("pack", otf2)
+    assert not set(TRACE) & set(os.listdir(otf2))
+    assert timeloom("report", "--full", otf2).stdout == report and events(timeloom, otf2) == expected
+    assert timeloom("pack", otf2, status=1).stderr.rstrip().endswith("[TL486]")
+
+
+def damage_block(file):
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("change", [damage_block, lambda file: file.write_bytes(b""), lambda file: file.write_bytes(b"junk" * 99)])
+def test_a_damaged_packed_trace_never_replaces_the_other_one(both, timeloom, change):
+    otf2, _ = both(CALLS)
+    archive = shutil.copytree(otf2, otf2.with_name("archive"))
+    expected = events(timeloom, otf2)
+    timeloom("pack", otf2)
+    put_back(archive, otf2)
+    change(otf2 / "traces.packed")
+    before = files_in(otf2)
+    assert timeloom("pack", otf2, status=1).stderr.rstrip().endswith("[TL488]")
+    assert files_in(otf2) == before and events(timeloom, otf2) == expected
+    (otf2 / "traces.packed").unlink()
+    timeloom("pack", otf2)
+    assert events(timeloom, otf2) == expected
+
+
+def test_a_packed_trace_of_another_run_never_replaces_this_one(both, timeloom, program, tmp_path):
     otf2, packed = both(CALLS)
-    report = timeloom("report", "--full", packed).stdout
-    for name in ("traces.otf2", "traces.def"):
-        shutil.copy(otf2 / name, packed / name)
-    (packed / "traces").mkdir()
-    shutil.copy(otf2 / "traces" / "0.evt", packed / "traces")
-    assert timeloom("report", "--full", packed).stdout == report
-    timeloom("pack", packed)
-    assert not {"traces.otf2", "traces.def", "traces"} & set(os.listdir(packed))
-    assert timeloom("report", "--full", packed).stdout == report
-    assert timeloom("pack", packed, status=1).stderr.rstrip().endswith("[TL486]")
+    (tmp_path / "other").mkdir()
+    other = record(program, CALLS, tmp_path / "other")
+    timeloom("weave", "--trace-format", "packed", other)
+    shutil.copy(other / "traces.packed", otf2)
+    before = files_in(otf2)
+    assert timeloom("pack", otf2, status=1).stderr.rstrip().endswith("[TL488]")
+    assert files_in(otf2) == before
+
+
+def test_files_of_the_user_stay_where_they_are(both, timeloom):
+    otf2, _ = both(CALLS)
+    (otf2 / "traces" / "sub").mkdir()
+    mine = {otf2 / "traces" / name for name in ("notes.txt", "0.evt.old", "sub/0.evt", "x.evt")}
+    for file in mine:
+        file.write_text("mine")
+    timeloom("pack", otf2)
+    assert {path for path in (otf2 / "traces").rglob("*") if path.is_file()} == mine
+
+
+def test_the_packed_trace_has_the_rights_of_the_other_one(both, timeloom):
+    otf2, _ = both(CALLS)
+    (otf2 / "traces.otf2").chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(otf2 / "traces.otf2", 12345, 54321)
+        os.chown(otf2 / "MANIFEST.md", 12345, 54321)
+    expected = (otf2 / "traces.otf2").stat()
+    timeloom("pack", otf2)
+    made = (otf2 / "traces.packed").stat()
+    assert (made.st_mode, made.st_uid, made.st_gid) == (expected.st_mode, expected.st_uid, expected.st_gid)
+    assert (otf2 / "MANIFEST.md").stat().st_uid == expected.st_uid
+
+
+def fail_to_sync():
+    """fsync() fails with EIO in the program that is executed next."""
+    number = {"x86_64": 74, "aarch64": 82}[os.uname().machine]
+    lines = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050005), (0x06, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in lines))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(lines), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0
+    assert libc.prctl(22, 2, program, 0, 0) == 0
+
+
+def test_nothing_is_removed_before_the_packed_trace_is_on_the_disk(both, program, timeloom):
+    otf2, _ = both(CALLS)
+    expected = events(timeloom, otf2)
+    done = subprocess.run([program, "pack", otf2], capture_output=True, text=True, preexec_fn=fail_to_sync, timeout=60)
+    assert done.returncode == 1 and "Input/output error [TL491]" in done.stderr
+    assert set(TRACE) <= set(os.listdir(otf2)) and events(timeloom, otf2) == expected
 
 
 def test_a_damaged_trace_is_not_packed(both, timeloom):
