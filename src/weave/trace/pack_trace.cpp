@@ -211,7 +211,8 @@ std::unique_ptr<RunSource> open_packed_beside(const fs::path& path) try {
 }
 
 // A packing that was interrupted after the packed trace was complete. Without the anchor the other
-// files are no trace any more. Beside an anchor the packed trace may be of another run, or damaged.
+// files are not a trace any more. Beside an anchor the packed trace may be of another run, or
+// damaged.
 PackedSizes finish_packing(const fs::path& path, const run::Directory& run, unsigned threads) {
   const fs::path file = path / run::name_of(Item::kPacked);
   if (size_of_trace(path) == 0) refuse(path, "its trace is packed already [TL486]");
