@@ -6,8 +6,10 @@ Only ``timeloom.read()`` imports it, so a measured program does not load it.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike, fspath
@@ -31,7 +33,7 @@ class Run:
     ``run`` is a run directory, an OTF2 archive (``.otf2``) or a CUBE profile (``.cubex``), of any tool. An unfinished
     run is finished first. Everything is read at first use, and kept. Times are in seconds if their name ends with
     ``_s``, in nanoseconds if it ends with ``_ns``. Raises :class:`timeloom.Error` with the message of the ``timeloom``
-    program.
+    program; what is lost or damaged in a run that can be read is a ``RuntimeWarning``.
     """
 
     def __init__(self, run: str | PathLike[str]) -> None:
@@ -306,10 +308,14 @@ class _output_of:  # a context, used as a function
             self._close()
 
     def _check(self) -> None:
-        if self._process.wait() != 0:
-            self._said.seek(0)
-            said = self._said.read().decode(errors="replace").strip()
+        status = self._process.wait()
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace").strip()
+        if status != 0:
             raise _core.Error(said.removeprefix("timeloom: "))
+        for line in said.splitlines():
+            if re.fullmatch(r"\[TL\d+\]", line.split(" ")[-1]):
+                warnings.warn(line.removeprefix("timeloom: "), RuntimeWarning, stacklevel=2)
 
     def _close(self) -> None:
         assert self._process.stdout is not None

@@ -27,9 +27,10 @@ enum class PackEarly : std::uint8_t {
 inline constexpr std::uint64_t kLargeLog = std::uint64_t{1} << 30;
 
 // Whether so little of a disk is free that it will soon be full: less than a tenth, and less than 4
-// GiB.
+// GiB; or less than 256 MiB, which a program fills within seconds.
 constexpr bool is_filling(std::uint64_t free, std::uint64_t all) noexcept {
-  return free < all / 10 && free < std::uint64_t{4} << 30;
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  return free < 256 * kMiB || (free < all / 10 && free < 4096 * kMiB);
 }
 
 // `limited`: the run has a size limit.

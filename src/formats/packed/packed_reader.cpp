@@ -53,6 +53,7 @@ class PackedReader : public RunSource {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       definitions_.locations[i].event_count = counts_[i].events;
     }
+    tell({lost_without_end(), 0});
   }
 
   const Definitions& definitions() const override { return definitions_; }
@@ -71,15 +72,17 @@ class PackedReader : public RunSource {
   }
 
   // Found without unpacking anything.
-  std::size_t unsound() const {
-    std::uint64_t parts = lost_at_opening_ + (has_end_ ? 0 : 1);
+  std::size_t unsound() const { return lost_without_end() + (has_end_ ? 0 : 1); }
+
+ private:
+  std::uint64_t lost_without_end() const {
+    std::uint64_t parts = lost_at_opening_;
     for (std::size_t i = 0; i < blocks_.size() && has_end_; ++i) {
       parts += counts_[i].blocks - std::min<std::uint64_t>(counts_[i].blocks, blocks_[i].size());
     }
     return parts;
   }
 
- private:
   using Blocks = std::vector<Section>;
   static constexpr std::size_t kNowhere = SIZE_MAX;
   struct Part {

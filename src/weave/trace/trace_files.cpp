@@ -1,5 +1,7 @@
 #include "weave/trace/trace_files.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/packed/packed.hpp"
@@ -21,7 +23,7 @@ std::uint64_t trace_id(const std::filesystem::path& trace) {
 std::size_t unsound_parts(const std::filesystem::path& trace, std::span<const Location> locations) {
   if (!is_packed(trace)) return otf2::unsound_files(trace, locations);
   try {
-    return packed::unsound_parts(trace);
+    return std::min<std::size_t>(packed::unsound_parts(trace), 1);
   } catch (const Error&) {  // its definitions, without which nothing of it can be read
     return 1;
   }

@@ -28,8 +28,8 @@ std::unique_ptr<RunSource> open_trace(const std::filesystem::path& trace);
 // The random number that the trace was given when it was created; 0: it has none.
 std::uint64_t trace_id(const std::filesystem::path& trace);
 
-// The number of files or parts of the trace that are now missing, cut off or damaged, as far as
-// that is known without reading the events.
+// The number of files of the trace that are now missing, cut off or damaged, as far as that is
+// known without reading the events.
 std::size_t unsound_parts(const std::filesystem::path& trace, std::span<const Location> locations);
 
 }  // namespace timeloom::weave

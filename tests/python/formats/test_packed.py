@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from streams import environment
 
+import timeloom as timeloom_module
+
 pytestmark = pytest.mark.any_python
 
 CALLS = """
@@ -213,7 +215,12 @@ def test_damage_is_counted_and_told(both, timeloom):
     said = timeloom("convert", packed, "--to", "csv", "--events", "-o", "-").stderr
     assert "1 damaged or missing part of the packed trace left out" in said and "[TL167]" in said
     file.write_bytes(content[: len(content) // 2])
+    assert "[TL168]" in timeloom("info", packed).stdout
+    assert any("[TL168]" in loss for loss in json.loads(timeloom("info", "--json", packed).stdout)["losses"])
+    assert "! 1 file of the trace missing, cut off or damaged; its profile is read [TL259]" in timeloom("report", packed).stdout
     assert "[TL168]" in timeloom("convert", packed, "--to", "csv", "--events", "-o", "-").stderr
+    with pytest.warns(RuntimeWarning, match=r"\[TL16[78]\]"):
+        list(timeloom_module.read(packed).events())
     file.write_bytes(content[:100])
     assert timeloom("convert", packed, "--to", "csv", "--events", "-o", "-", status=1).stderr.rstrip().endswith("[TL164]")
     assert timeloom("info", packed).stderr.rstrip().endswith("; the profile is read instead [TL444]")

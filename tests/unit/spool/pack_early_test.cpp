@@ -240,6 +240,8 @@ TEST(PackEarly, IsNeededOnADiskThatFills) {
   EXPECT_TRUE(is_filling(kGiB / 10, 2 * kGiB));
   EXPECT_FALSE(is_filling(20 * kGiB, 1000 * kGiB));
   EXPECT_TRUE(is_filling(3 * kGiB, 1000 * kGiB));
+  EXPECT_TRUE(is_filling(kGiB / 8, kGiB / 8));
+  EXPECT_FALSE(is_filling(kGiB / 2, kGiB / 2));
 }
 
 TEST(PackEarly, IsWantedFromALargeLogOn) {
