@@ -33,7 +33,7 @@ class Run:
     ``run`` is a run directory, an OTF2 archive (``.otf2``) or a CUBE profile (``.cubex``), of any tool. An unfinished
     run is finished first. Everything is read at first use, and kept. Times are in seconds if their name ends with
     ``_s``, in nanoseconds if it ends with ``_ns``. Raises :class:`timeloom.Error` with the message of the ``timeloom``
-    program; what is lost or damaged in a run that can be read is a ``RuntimeWarning``.
+    program; losses and damage of a run that can be read are a ``RuntimeWarning`` each.
     """
 
     def __init__(self, run: str | PathLike[str]) -> None:

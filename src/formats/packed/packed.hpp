@@ -30,6 +30,9 @@ std::unique_ptr<TraceSink> create(const std::filesystem::path& file, std::uint64
 // left out; replay() counts them as properties.
 std::unique_ptr<RunSource> open(const std::filesystem::path& file);
 
+// The bytes that a packed file needs for definitions like these, besides its blocks.
+std::uint64_t size_of_definitions(const Definitions& definitions);
+
 // The number of the run (create()).
 std::uint64_t run_number(const std::filesystem::path& file);
 

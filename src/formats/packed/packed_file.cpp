@@ -131,6 +131,8 @@ bool read_head(const os::File& file, std::uint64_t at, SectionHead& head) {
 std::uint64_t next_head(const os::File& file, std::uint64_t at, std::uint64_t end) {
   std::vector<std::uint64_t> words(kSearched / sizeof(std::uint64_t));
   while (at < end) {
+    // A hole, which may be larger than any disk, holds no head.
+    at = file.next_data(at, end) / sizeof(std::uint64_t) * sizeof(std::uint64_t);
     int error = 0;
     const std::size_t read = file.read_at(at, std::as_writable_bytes(std::span(words)), &error);
     if (read < sizeof(std::uint64_t)) return end;

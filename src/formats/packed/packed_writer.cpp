@@ -111,6 +111,12 @@ class BlocksWriter : public BlocksSink {
   BlockFile blocks_;
 };
 
+Bytes compressed(const Bytes& bytes) {
+  StreamWriter streams;
+  streams.add(thread_compressor(), 0, bytes);
+  return streams.take();
+}
+
 class PackedWriter : public TraceSink {
  public:
   PackedWriter(const std::filesystem::path& file, std::uint64_t run) : blocks_(file, run) {}
@@ -146,13 +152,11 @@ class PackedWriter : public TraceSink {
 
  private:
   void append(SectionKind kind, const Bytes& bytes, std::uint64_t part = 0) {
-    StreamWriter streams;
-    streams.add(thread_compressor(), 0, bytes);
     SectionHead head;
     head.kind = kind;
     head.location = part;
     head.first = bytes.size();
-    blocks_.file.append(head, streams.take());
+    blocks_.file.append(head, compressed(bytes));
   }
 
   void append(const TakenPart& part) {
@@ -232,6 +236,14 @@ std::unique_ptr<LocationSink> BlockFile::open(const Location& location) {
 
 std::unique_ptr<TraceSink> create(const std::filesystem::path& file, std::uint64_t run) {
   return std::make_unique<PackedWriter>(file, run);
+}
+
+std::uint64_t size_of_definitions(const Definitions& definitions) {
+  RunEnd end;
+  end.properties = definitions.properties;
+  end.locations.resize(definitions.locations.size());
+  const std::uint64_t heads = 2 * sizeof(SectionHead);
+  return heads + compressed(bytes_of(definitions)).size() + compressed(bytes_of(end)).size();
 }
 
 std::unique_ptr<BlocksSink> create_blocks(const std::filesystem::path& file) {

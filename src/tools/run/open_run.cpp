@@ -47,12 +47,17 @@ void note_unsound_files(const fs::path& trace, Definitions& definitions) {
   if (files > 0) definitions.properties[kUnsoundTraceFiles] = std::to_string(files);
 }
 
-// An OTF2 trace without its anchor, by which it is opened.
+// An OTF2 trace without its anchor, by which it is opened, or a link in the place of a trace, which
+// is not followed.
 bool has_rest_of_trace(const fs::path& run) {
   std::error_code error;
+  const auto is_link = [&](run::Item item) {
+    return fs::is_symlink(run / run::name_of(item), error);
+  };
   return !weave::has_trace(run) &&
          (fs::exists(run / run::name_of(run::Item::kTraceDefinitions), error) ||
-          fs::exists(run / run::name_of(run::Item::kTraceEvents), error));
+          fs::exists(run / run::name_of(run::Item::kTraceEvents), error) ||
+          is_link(run::Item::kAnchor) || is_link(run::Item::kPacked));
 }
 
 void note_lost_anchor(const fs::path& run, Definitions& definitions) {

@@ -20,10 +20,22 @@
 #include "tools/text/human_text.hpp"
 #include "tools/text/output.hpp"
 #include "weave/ranks/rank_weave.hpp"
+#include "weave/run.hpp"
+#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 
 namespace {
+
+std::string nothing_to_do(const std::filesystem::path& run, const weave::WeaveOptions& options) {
+  std::string text = run.string() + " is woven already: nothing to do";
+  if (options.packed && weave::has_trace(run) &&
+      weave::is_packed(weave::trace_of(run)) != *options.packed) {
+    text += *options.packed ? "; timeloom pack makes its trace a packed one"
+                            : "; timeloom convert --to otf2 writes its trace as OTF2";
+  }
+  return text + "\n";
+}
 
 struct WeaveCommandOptions {
   std::string run;
@@ -133,7 +145,7 @@ int run_weave(WeaveCommandOptions options) {
                   "code cannot be looked up again; measure with --keep-spool [TL439]");
     }
     if (!options.numbers) weave::remove_leftovers(run);
-    if (!options.numbers) output.write(run.string() + " is woven already: nothing to do\n");
+    if (!options.numbers) output.write(nothing_to_do(run, options.weave));
   } else {
     options.weave.progress = isatty(STDERR_FILENO) == 1;
     if (options.threads) options.weave.threads = *options.threads;

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/packed/block_packer.hpp"
+#include "formats/packed/packed.hpp"
 #include "run/contents.hpp"
 #include "weave/run.hpp"
 #include "weave/trace/pack_trace.hpp"
@@ -90,7 +91,8 @@ std::optional<PackingEstimate> packing_estimate(const fs::path& run, std::uint64
     if (sink.events() == 0) return std::nullopt;
     const double share =
         std::max(1.0, static_cast<double>(all) / static_cast<double>(sink.events()));
-    const auto packed = static_cast<std::uint64_t>(static_cast<double>(sink.bytes()) * share);
+    const auto blocks = static_cast<std::uint64_t>(static_cast<double>(sink.bytes()) * share);
+    const std::uint64_t packed = blocks + packed::size_of_definitions(trace->definitions());
     const bool is_sure = !is_of_another_tool(trace->definitions());
     return PackingEstimate{bytes_of_trace(run), packed, sink.events(), is_sure};
   } catch (const Error&) {

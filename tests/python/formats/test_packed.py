@@ -226,6 +226,21 @@ def test_damage_is_counted_and_told(both, timeloom):
     assert timeloom("info", packed).stderr.rstrip().endswith("; the profile is read instead [TL444]")
 
 
+def test_a_link_in_the_place_of_a_trace_is_told(both, timeloom):
+    _, packed = both(CALLS)
+    (packed / "traces.packed").rename(packed.parent / "elsewhere")
+    (packed / "traces.packed").symlink_to("../elsewhere")
+    for command in ("report", "info"):
+        assert "[TL259]" in timeloom(command, packed).stdout
+
+
+def test_a_woven_run_names_the_command_for_the_other_form(both, timeloom):
+    otf2, packed = both(CALLS)
+    assert timeloom("weave", "--trace-format", "packed", otf2).stdout.endswith("; timeloom pack makes its trace a packed one\n")
+    assert timeloom("weave", "--trace-format", "otf2", packed).stdout.endswith("; timeloom convert --to otf2 writes its trace as OTF2\n")
+    assert timeloom("weave", "--trace-format", "otf2", otf2).stdout.endswith(": nothing to do\n")
+
+
 def test_what_cannot_be_packed_is_refused(both, timeloom, tmp_path):
     _, packed = both(CALLS)
     assert timeloom("pack", packed, status=1).stderr.rstrip().endswith("[TL486]")
@@ -348,3 +363,19 @@ def test_a_damaged_trace_is_not_packed(both, timeloom):
     file.write_bytes(file.read_bytes()[:-40])
     assert timeloom("pack", otf2, status=1).stderr.rstrip().endswith("[TL488]")
     assert (otf2 / "traces.otf2").exists() and not (otf2 / "traces.packed").exists()
+
+
+@pytest.mark.parametrize("name", ["calls", "threads", "values", "counters"])
+def test_the_estimate_has_the_definitions(both, timeloom, name):
+    otf2, _ = both(PROGRAMS[name][0], *PROGRAMS[name][1])
+    estimate = json.loads(timeloom("info", "--json", otf2).stdout)["packing"]["packed_bytes"]
+    timeloom("pack", otf2)
+    assert estimate == pytest.approx((otf2 / "traces.packed").stat().st_size, rel=0.03)
+
+
+def test_a_hole_at_the_end_is_not_read(both, timeloom):
+    _, packed = both(CALLS)
+    expected = events(timeloom, packed)
+    os.truncate(packed / "traces.packed", 1 << 40)
+    assert events(timeloom, packed) == expected
+    assert "1 damaged or missing part of the packed trace left out" in timeloom("info", packed).stdout
