@@ -121,12 +121,20 @@ struct SampleCell {
   friend bool operator==(const SampleCell&, const SampleCell&) = default;
 };
 
+// The values of a counter on a location for metrics, where no region is ever open.
+struct OutsideCell {
+  MetricId metric;
+  MetricStatistics statistics;
+  friend bool operator==(const OutsideCell&, const OutsideCell&) = default;
+};
+
 struct LocationProfile {
   Timestamp first{};  // of its events; equal to `last` when it has none
   Timestamp last{};
   std::vector<Cell> cells;  // in order of nodes; without nodes that took no time and no visits
-  std::vector<MetricCell> metrics{};  // in order of metrics, then of nodes
-  std::vector<SampleCell> samples{};  // in the same order, none of them 0
+  std::vector<MetricCell> metrics{};   // in order of metrics, then of nodes
+  std::vector<SampleCell> samples{};   // in the same order, none of them 0
+  std::vector<OutsideCell> outside{};  // in order of metrics
   friend bool operator==(const LocationProfile&, const LocationProfile&) = default;
 };
 

@@ -84,7 +84,7 @@ std::unique_ptr<LocationSink> LocationAggregators::open_location(const Location&
   }
   const auto index = static_cast<std::size_t>(found - all.begin());
   const AggregationLimits limits{options_.own_nodes, options_.own_nodes, options_.max_depth,
-                                 cut(location.id)};
+                                 cut(location.id), location.type == LocationType::kMetric};
   return std::make_unique<AggregatingSink>(
       LocationAggregator(location.name, *definitions_, limits, budget_, functions_),
       aggregated_[index]);

@@ -316,7 +316,7 @@ void LocationAggregator::metric(const Event& event) {
 
 void LocationAggregator::add_value(MetricId metric, double value) {
   const std::uint32_t node = counting_node();
-  if (node == 0) return;  // no region is open
+  if (node == 0 && !limits_.of_metrics) return;  // no region is open
   std::uint32_t place = metrics_.find(node, metric.value());
   if (place == ChildTable::kNone) {
     place = static_cast<std::uint32_t>(aggregated_.metrics.size());

@@ -46,7 +46,7 @@ struct AggregatedLocation {
     std::uint64_t value = 0;  // as in an event
   };
   struct MetricValues {
-    std::uint32_t node = 0;
+    std::uint32_t node = 0;  // 0: no region was open
     MetricId metric;
     MetricStatistics statistics;
   };
@@ -101,6 +101,7 @@ struct AggregationLimits {
   std::uint32_t own_functions = 0;       // the same for functions beyond the limit
   std::uint32_t max_depth = UINT32_MAX;  // levels that are kept apart
   std::uint64_t cut = UINT64_MAX;        // time from which on a profile continues
+  bool of_metrics = false;               // values of counters are kept outside of regions, too
 };
 
 class LocationAggregator {

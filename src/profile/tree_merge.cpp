@@ -48,6 +48,12 @@ std::vector<bool> wanted_nodes(const AggregatedLocation& location) {
   return wanted;
 }
 
+void add_outside(std::vector<OutsideCell>& cells, const AggregatedLocation::MetricValues& values) {
+  auto cell = std::ranges::find(cells, values.metric, &OutsideCell::metric);
+  if (cell == cells.end()) cell = cells.insert(cell, {values.metric, {}});
+  cell->statistics.add(values.statistics);
+}
+
 }  // namespace
 
 void TreeMerge::add(std::size_t index, AggregatedLocation&& location) {
@@ -84,6 +90,7 @@ void TreeMerge::add_statistics(std::size_t index, const AggregatedLocation& loca
     }
   }
   for (const AggregatedLocation::MetricValues& one : location.metrics) {
+    if (one.node == 0) add_outside(profile.outside, one);
     if (merged[one.node] == 0) continue;
     profile.metrics.push_back({one.metric, NodeId{merged[one.node]}, one.statistics});
   }
@@ -146,6 +153,7 @@ void TreeMerge::finish(CallTree& tree) {
     join_cells(profile.cells);
     join_metrics(profile.metrics);
     join_samples(profile.samples, definitions_.metrics);
+    std::ranges::sort(profile.outside, {}, &OutsideCell::metric);
     add_parts(profile.cells, parts_[i]);
   }
   for (const ParameterSet* set : set_by_id_) tree.parameter_sets.push_back(*set);

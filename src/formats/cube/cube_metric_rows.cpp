@@ -60,6 +60,10 @@ CounterRows::CounterRows(const profile::CallTree& tree, MetricId metric,
       const CnodeId cnode = (*paths[i].of_nodes)[cell.node.value()];
       if (cnode.defined()) values_.push_back({cnode, i, &cell.statistics});
     }
+    for (const profile::OutsideCell& cell :
+         equal_to(tree.locations[i].outside, metric, &profile::OutsideCell::metric)) {
+      values_.push_back({paths[i].top, i, &cell.statistics});
+    }
   }
   std::ranges::stable_sort(values_, {}, &Value::cnode);
 }

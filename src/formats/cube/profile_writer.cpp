@@ -240,8 +240,9 @@ class ProfileWriter {
   void add_process_metrics() {
     bool any = false;
     for (std::size_t i = 0; i < all_.locations.size(); ++i) {
+      const profile::LocationProfile& values = tree_.locations[i];
       any = any || (all_.locations[i].type == LocationType::kMetric &&
-                    !tree_.locations[i].samples.empty());
+                    !(values.samples.empty() && values.outside.empty()));
     }
     if (!any) return;
     const CubeRegionId region{

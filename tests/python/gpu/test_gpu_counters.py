@@ -2,10 +2,13 @@
 
 import itertools
 import json
+import struct
 
 import pytest
 from converted import Perfetto
+from cube_files import raw
 from gpu_runs import WITHOUT_HELPERS, events_of, libraries, run_gpu, spool_of  # noqa: F401
+from pycubexr import CubexParser
 
 pytestmark = pytest.mark.any_python
 
@@ -93,6 +96,33 @@ def test_counters_in_the_run(run_nvml, timeloom, tmp_path, options):
     text = timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
     assert f"{first}.0 W  CUDA[0]: gpu_power" in text
     assert ", 1 thread, " in timeloom("report", "run", cwd=tmp_path).stdout.splitlines()[0]
+
+
+def in_profile(file):
+    """Return the number of values, the least, the most and the sum of each device and counter."""
+    found = {}
+    with CubexParser(str(file)) as cube:
+        names = [location.name for location in cube.get_locations()]
+        (above,) = (cnode for cnode in cube.all_cnodes() if cnode.region.name == "PER PROCESS METRICS")
+        for name in NAMES:
+            values = cube.get_metric_values(cube.get_metric_by_name(name), allow_full_uint64_values=True)
+            for cnode in cube.all_cnodes():
+                for place, (count, *numbers) in zip(names, struct.iter_unpack("<I4d", raw(values.cnode_values(cnode))), strict=True):
+                    if count:
+                        assert cnode.id == above.id
+                        found[int(place[5]), name] = (count, *numbers[:3])
+    return found
+
+
+@pytest.mark.parametrize("options", [(), ("--profile",)], ids=["trace", "profile"])
+def test_counters_in_the_profile(run_nvml, timeloom, tmp_path, options):
+    run_nvml(COUNTERS, *options, *WITHOUT_HELPERS)
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    counts = {(row["device"], row["counter"]): row["values"] for row in report["counters"]}
+    values = expected(counts[0, "gpu_power"], counts[2, "gpu_memory_in_use"])
+    assert in_profile(tmp_path / "run" / "profile.cubex") == {
+        (place[1], name): (len(of), min(of), max(of), sum(of)) for (place, name), of in values.items()
+    }
 
 
 def test_counters_in_perfetto(run_nvml, timeloom, tmp_path):

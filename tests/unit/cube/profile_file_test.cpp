@@ -119,6 +119,29 @@ TEST(ProfileFile, ReturnsTheFactsOfTheRun) {
   EXPECT_EQ(again.regions[1].first_line, tree.definitions.regions[1].first_line);
 }
 
+TEST(ProfileFile, ReturnsCountersOfLocationsForMetrics) {
+  Story story;
+  story.thread("main", "a power#7 +9 )")
+      .thread("CUDA[0]", "power#10 +1 use#5 power#30 +2 power#20")
+      .thread("outside of regions", "power#1 a +1 )");
+  story.definitions().clock.ticks_per_second = 1'000'000'000;
+  story.definitions().locations[1].type = LocationType::kMetric;
+  const CallTree tree = story.fold();
+  ASSERT_EQ(tree.locations[1].outside.size(), 2u);
+  EXPECT_EQ(tree.locations[1].outside[0],
+            (profile::OutsideCell{MetricId{0}, {3, 60, 10, 30, 1400}}));
+  EXPECT_EQ(tree.locations[1].outside[1], (profile::OutsideCell{MetricId{1}, {1, 5, 5, 5, 25}}));
+  EXPECT_TRUE(tree.locations[0].outside.empty() && tree.locations[2].outside.empty());
+  std::string bytes;
+  EXPECT_EQ(through_a_file(tree, &bytes).locations, tree.locations);
+  const Reader reader = read_text(bytes);
+  std::string rows;
+  for (const Cnode& cnode : reader.cube().cnodes) {
+    rows += reader.cube().regions[cnode.region.value()].name + " ";
+  }
+  EXPECT_EQ(rows, "python a PER PROCESS METRICS THREADS a ");
+}
+
 TEST(ProfileFile, ReturnsRegionsNamedAsTheFormatNamesItsOwn) {
   Story story;
   story.thread("main", "a task +1 execution +2 ) ) iteration +3 b +1 ) ) COLLAPSE +4 ) )")

@@ -216,16 +216,37 @@ class ProfileReader {
     for (const CnodeId cnode : order_) {
       if (paths_.fate(cnode) == Fate::kLifted || !values.has_row(cnode)) continue;
       for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
-        const std::byte* from = values.at(cnode, CubeLocationId{i});
-        std::uint32_t count = 0;
-        double numbers[4];
-        std::memcpy(&count, from, sizeof count);
-        std::memcpy(numbers, from + sizeof count, sizeof numbers);
-        if (count == 0) continue;
-        add_value(i, metric, node_of(cnode),
-                  {count, numbers[2], numbers[0], numbers[1], numbers[3]});
+        const auto value = statistics_at(values, cnode, i);
+        if (value.count != 0) add_value(i, metric, node_of(cnode), value);
       }
     }
+    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+      if (tree_.definitions.locations[i].type == LocationType::kMetric) {
+        read_outside(values, metric, i);
+      }
+    }
+  }
+
+  // Locations for metrics are in no region of the program.
+  void read_outside(const Values& values, MetricId metric, std::uint32_t location) {
+    profile::MetricStatistics sum;
+    for (std::uint32_t i = 0; i < cube_.cnodes.size(); ++i) {
+      const bool outside = paths_.fate(CnodeId{i}) == Fate::kLifted;
+      if (outside && values.has_row(CnodeId{i})) {
+        sum.add(statistics_at(values, CnodeId{i}, location));
+      }
+    }
+    if (sum.count != 0) tree_.locations[location].outside.push_back({metric, sum});
+  }
+
+  static profile::MetricStatistics statistics_at(const Values& values, CnodeId cnode,
+                                                 std::uint32_t location) {
+    const std::byte* from = values.at(cnode, CubeLocationId{location});
+    std::uint32_t count = 0;
+    double numbers[4];
+    std::memcpy(&count, from, sizeof count);
+    std::memcpy(numbers, from + sizeof count, sizeof numbers);
+    return {count, numbers[2], numbers[0], numbers[1], numbers[3]};
   }
 
   // Reads sums, since each is a single value.
