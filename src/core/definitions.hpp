@@ -27,7 +27,8 @@ enum class Paradigm : std::uint8_t {
   kMpi,
   kPthread,
   kOpenMp,
-  kKokkos
+  kKokkos,
+  kCuda
 };
 
 // The kind of code that a region is (OTF2 region role).
@@ -102,6 +103,13 @@ inline std::string name_of_rank(std::uint32_t rank) {
 
 enum class LocationType : std::uint8_t { kCpuThread, kAcceleratorStream, kMetric, kUnknown };
 
+// A context of an accelerator: queues of one process on one device.
+struct AcceleratorContext {
+  std::string name;         // "CUDA Context 1"
+  std::string device;       // the number of the device
+  LocationGroupId process;  // that has made it
+};
+
 struct Location {  // one thread
   LocationId id;
   std::string name;
@@ -110,6 +118,9 @@ struct Location {  // one thread
   std::uint64_t thread_id = 0;    // of the operating system; 0: unknown
   std::uint64_t event_count = 0;  // as written to the trace
   std::string alias{};            // as in LocationGroup
+  // Of a queue of an accelerator; undefined: not known.
+  ContextId context{};
+  LocationId feeder{};  // the thread that has started most of its work
 };
 
 // For people: never empty.
@@ -231,17 +242,18 @@ struct OriginalFiles {
 
 struct Definitions {
   ClockProperties clock;
-  std::string creator;                      // program that wrote the trace; empty: unknown
-  std::string machine_name;                 // empty: unknown
-  std::vector<std::string> strings;         // by StringId
-  std::vector<Region> regions;              // by RegionId
-  std::vector<LocationGroup> groups;        // by LocationGroupId
-  std::vector<Parameter> parameters;        // by ParameterId
-  std::vector<Metric> metrics;              // by MetricId
-  std::vector<Communicator> communicators;  // by CommunicatorId
-  std::vector<Location> locations;          // in order of their ids
-  std::vector<IoHandle> io_handles;         // by IoHandleId
-  std::vector<Marker> markers;              // in order of time
+  std::string creator;                         // program that wrote the trace; empty: unknown
+  std::string machine_name;                    // empty: unknown
+  std::vector<std::string> strings;            // by StringId
+  std::vector<Region> regions;                 // by RegionId
+  std::vector<LocationGroup> groups;           // by LocationGroupId
+  std::vector<Parameter> parameters;           // by ParameterId
+  std::vector<Metric> metrics;                 // by MetricId
+  std::vector<Communicator> communicators;     // by CommunicatorId
+  std::vector<Location> locations;             // in order of their ids
+  std::vector<IoHandle> io_handles;            // by IoHandleId
+  std::vector<AcceleratorContext> contexts{};  // by ContextId
+  std::vector<Marker> markers;                 // in order of time
   // The teams of threads; null: the run has none, or no sink has asked for them
   // (RunSink::wants_teams()).
   std::shared_ptr<const Teams> teams{};

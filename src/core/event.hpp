@@ -79,7 +79,12 @@ enum class EventKind : std::uint8_t {
   kTaskCreate,    // value: number of the task
   kTaskSwitch,    // value: number of the task that runs from here on, 0: the implicit task
   kTaskComplete,  // value: number of the task
+  // Copies between memory of the host and of an accelerator, on a queue. ref: context
+  kRmaGet,   // value: bytes; a copy to the accelerator starts
+  kRmaPut,   // value: bytes; a copy to the host starts
+  kRmaDone,  // the copy has ended
 };
+inline constexpr EventKind kLastEventKind = EventKind::kRmaDone;
 
 constexpr bool is_io(EventKind kind) noexcept {
   return kind >= EventKind::kIoOffset && kind <= EventKind::kIoFlushDone;
@@ -103,6 +108,9 @@ constexpr bool refers_to_communicator(EventKind kind) noexcept {
 }
 constexpr bool is_of_team(EventKind kind) noexcept {
   return kind >= EventKind::kTeamFork && kind <= EventKind::kTaskComplete;
+}
+constexpr bool is_rma(EventKind kind) noexcept {
+  return kind >= EventKind::kRmaGet && kind <= EventKind::kRmaDone;
 }
 // Whether the record belongs to the next event rather than being an event.
 constexpr bool is_no_event(EventKind kind) noexcept {

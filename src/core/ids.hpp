@@ -36,6 +36,7 @@ using MetricId = Id<struct MetricTag, std::uint32_t>;
 using CommunicatorId = Id<struct CommunicatorTag, std::uint32_t>;
 using IoHandleId = Id<struct IoHandleTag, std::uint32_t>;
 using LocationGroupId = Id<struct LocationGroupTag, std::uint32_t>;
+using ContextId = Id<struct ContextTag, std::uint32_t>;
 
 // A location is one thread of one location group (process). In files of Score-P
 // its value is (index of the thread << 32) | rank.

@@ -21,6 +21,7 @@ Category category_of(const Region& region) {
     case Paradigm::kPthread:
     case Paradigm::kOpenMp:
     case Paradigm::kKokkos:
+    case Paradigm::kCuda:
     case Paradigm::kOther: break;
   }
   return Category::kOther;

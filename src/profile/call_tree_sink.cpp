@@ -36,6 +36,7 @@ Definitions what_a_profile_needs(const Definitions& all) {
   kept.regions = all.regions;
   kept.groups = all.groups;
   kept.locations = all.locations;
+  kept.contexts = all.contexts;
   kept.metrics = all.metrics;
   kept.properties = all.properties;
   return kept;

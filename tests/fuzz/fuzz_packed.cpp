@@ -61,7 +61,10 @@ void check(std::span<const Event> events, const Definitions& all, std::vector<st
       case EventKind::kProgramBegin: require(event.ref < all.groups.size()); break;
       case EventKind::kIoRead: require(event.ref < all.io_handles.size()); break;
       case EventKind::kMpiSend: require(event.ref < all.communicators.size()); break;
-      default: require(event.kind <= EventKind::kTaskComplete); break;
+      case EventKind::kRmaGet:
+      case EventKind::kRmaPut:
+      case EventKind::kRmaDone: require(event.ref < all.contexts.size()); break;
+      default: require(event.kind <= kLastEventKind); break;
     }
   }
 }

@@ -1,6 +1,7 @@
 // Reads the run of a CUBE profile as Timeloom's definitions.
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 
 #include "core/metric_unit.hpp"
@@ -78,7 +79,45 @@ const std::string& name_of(const Place& place) {
   return name == nullptr ? place.name : *name;
 }
 
-LocationGroup process_of(const Cube& cube, const Group& from) {
+// The place of each group of a cube in the definitions.
+struct GroupPlaces {
+  std::vector<LocationGroupId> processes;  // of a context: the process that has made it
+  std::vector<ContextId> contexts;         // undefined: it is not a context
+};
+
+// Contexts whose process is not known are processes.
+GroupPlaces places_of(const Cube& cube) {
+  GroupPlaces places{std::vector<LocationGroupId>(cube.groups.size()),
+                     std::vector<ContextId>(cube.groups.size())};
+  std::map<std::string_view, std::uint32_t> processes;
+  for (std::uint32_t i = 0; i < cube.groups.size(); ++i) {
+    if (cube.groups[i].type != kAccelerator) processes.try_emplace(cube.groups[i].name, i);
+  }
+  std::uint32_t process = 0, context = 0;
+  std::vector<std::uint32_t> creators(cube.groups.size(), UINT32_MAX);
+  for (std::uint32_t i = 0; i < cube.groups.size(); ++i) {
+    const std::string* name = find_attribute(cube.groups[i].attributes, kCreatingGroup);
+    const bool accelerator = cube.groups[i].type == kAccelerator && name != nullptr;
+    const auto creator = accelerator ? processes.find(*name) : processes.end();
+    if (creator == processes.end()) {
+      places.processes[i] = LocationGroupId{process++};
+    } else {
+      places.contexts[i] = ContextId{context++};
+      creators[i] = creator->second;
+    }
+  }
+  for (std::uint32_t i = 0; i < cube.groups.size(); ++i) {
+    if (creators[i] != UINT32_MAX) places.processes[i] = places.processes[creators[i]];
+  }
+  return places;
+}
+
+AcceleratorContext context_of(const Cube& cube, const Group& from, LocationGroupId process) {
+  const SystemNode& device = cube.system_nodes[from.node.value()];
+  return {from.name, without_prefix(device.name, std::string(kDeviceClass) + ' '), process};
+}
+
+LocationGroup process_of(const Cube& cube, const Group& from, const GroupPlaces& places) {
   LocationGroup process;
   process.name = name_of(from);
   process.hostname = host_of(cube, from.node);
@@ -90,7 +129,8 @@ LocationGroup process_of(const Cube& cube, const Group& from) {
   }
   if (const auto rank = number_in(from.attributes, kCreator)) {
     for (std::uint32_t i = 0; i < cube.groups.size(); ++i) {
-      if (cube.groups[i].rank == *rank) process.creator = LocationGroupId{i};
+      const bool is_process = !places.contexts[i].defined();
+      if (is_process && cube.groups[i].rank == *rank) process.creator = places.processes[i];
     }
   }
   return process;
@@ -119,22 +159,26 @@ std::uint64_t location_id(const Cube& cube, std::uint32_t index) {
   return number_in(from.attributes, kLocation).value_or(index);
 }
 
-timeloom::Location location_of(const Cube& cube, std::uint32_t index) {
+timeloom::Location location_of(const Cube& cube, std::uint32_t index, const GroupPlaces& places) {
   const Location& from = cube.locations[index];
   timeloom::Location location;
   location.id = timeloom::LocationId{location_id(cube, index)};
   location.name = name_of(from);
-  location.group = LocationGroupId{from.group.value()};
+  location.group = places.processes[from.group.value()];
+  location.context = places.contexts[from.group.value()];
   location.type = value_in(kLocationTypes, from.type, LocationType::kUnknown);
   location.thread_id = number_in(from.attributes, kThreadId).value_or(0);
   location.event_count = number_in(from.attributes, kEvents).value_or(0);
+  if (const auto feeder = number_in(from.attributes, kFeeder)) {
+    location.feeder = timeloom::LocationId{*feeder};
+  }
   return location;
 }
 
 // The ids that a trace would have, if they are valid; otherwise the columns.
-void add_locations(const Cube& cube, Definitions& definitions) {
+void add_locations(const Cube& cube, const GroupPlaces& places, Definitions& definitions) {
   for (std::uint32_t i = 0; i < cube.locations.size(); ++i) {
-    definitions.locations.push_back(location_of(cube, i));
+    definitions.locations.push_back(location_of(cube, i, places));
   }
   for (std::size_t i = 1; i < definitions.locations.size(); ++i) {
     if (definitions.locations[i - 1].id < definitions.locations[i].id) continue;
@@ -177,9 +221,17 @@ Definitions definitions_of(const Reader& reader) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i].defined()) definitions.regions.push_back(region_of(cube.regions[i]));
   }
-  for (const Group& group : cube.groups) definitions.groups.push_back(process_of(cube, group));
+  const GroupPlaces places = places_of(cube);
+  for (std::size_t i = 0; i < cube.groups.size(); ++i) {
+    const Group& group = cube.groups[i];
+    if (places.contexts[i].defined()) {
+      definitions.contexts.push_back(context_of(cube, group, places.processes[i]));
+    } else {
+      definitions.groups.push_back(process_of(cube, group, places));
+    }
+  }
   add_program(cube, definitions);
-  add_locations(cube, definitions);
+  add_locations(cube, places, definitions);
   for (const Metric& metric : cube.metrics) {
     if (!is_core_name(metric.unique_name)) definitions.metrics.push_back(metric_of(metric));
   }

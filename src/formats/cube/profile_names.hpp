@@ -30,6 +30,12 @@ inline constexpr char kFlushName[] = "TRACE BUFFER FLUSH";
 inline constexpr char kArguments[] = "Score-P::ProgramArguments::numberOfArguments";
 inline constexpr char kParameterCount[] = "Score-P::DefinitionCounters::Parameter";
 
+// A context of an accelerator is a location group of this type, below a node of this class, and has
+// the name of its process in the attribute. The names are Score-P's.
+inline constexpr char kAccelerator[] = "accelerator";
+inline constexpr char kDeviceClass[] = "CUDA Device";
+inline constexpr char kCreatingGroup[] = "Creating location group";
+
 // Attributes of Timeloom, for facts about a run that CUBE has no place for.
 inline constexpr char kTicksPerSecond[] = "timeloom::ticks_per_second";
 inline constexpr char kBegin[] = "timeloom::begin";
@@ -44,6 +50,7 @@ inline constexpr char kArgument[] = "timeloom::argument::";
 inline constexpr char kCreator[] = "timeloom::creator";
 inline constexpr char kEnding[] = "timeloom::ending";
 inline constexpr char kLocation[] = "timeloom::location";
+inline constexpr char kFeeder[] = "timeloom::feeder";  // of a queue: the id of a location
 inline constexpr char kThreadId[] = "timeloom::thread_id";
 inline constexpr char kEvents[] = "timeloom::events";
 inline constexpr char kFirst[] = "timeloom::first";
@@ -52,7 +59,7 @@ inline constexpr char kSet[] = "timeloom::set";  // of a metric
 inline constexpr char kOfProgram[] =
     "timeloom::of_program";  // of a region, see profile_regions.hpp
 
-inline constexpr std::array<std::pair<Paradigm, std::string_view>, 9> kParadigms = {{
+inline constexpr std::array<std::pair<Paradigm, std::string_view>, 10> kParadigms = {{
     {Paradigm::kUnknown, "unknown"},
     {Paradigm::kUser, "user"},
     {Paradigm::kCompiler, "compiler"},
@@ -62,6 +69,7 @@ inline constexpr std::array<std::pair<Paradigm, std::string_view>, 9> kParadigms
     {Paradigm::kPthread, "pthread"},
     {Paradigm::kOpenMp, "openmp"},
     {Paradigm::kKokkos, "kokkos"},
+    {Paradigm::kCuda, "cuda"},
 }};
 
 inline constexpr std::array<std::pair<RegionRole, std::string_view>, 37> kRoles = {{

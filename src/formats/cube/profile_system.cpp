@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "core/mpi/mpi_rank.hpp"
 #include "formats/cube/profile_names.hpp"
@@ -60,6 +62,7 @@ class SystemWriter {
     for (std::uint32_t i = 0; i < all_.groups.size(); ++i) {
       if (used[i]) add_process(i, nodes);
     }
+    for (const AcceleratorContext& context : all_.contexts) add_context(context, nodes);
     // Rare: threads whose process is not known.
     for (const timeloom::Location& location : all_.locations) {
       if (location.group.value() < used.size() || strays_ != kNone) continue;
@@ -113,13 +116,41 @@ class SystemWriter {
     cube_.groups.push_back(std::move(group));
   }
 
+  // A group of its own below the device, as Score-P's.
+  void add_context(const AcceleratorContext& context, std::map<std::string, SystemNodeId>& nodes) {
+    const std::uint32_t process = groups_.at(context.process.value());
+    if (process == kNone) return contexts_.push_back(kNone);  // no location of it is left
+    contexts_.push_back(static_cast<std::uint32_t>(cube_.groups.size()));
+    const SystemNodeId node =
+        device(context.device, host(all_.groups[context.process.value()].hostname, nodes));
+    Group group{node, context.name, next_rank_++, std::string(kAccelerator), {}};
+    group.attributes.push_back({kCreatingGroup, cube_.groups[process].name});
+    cube_.groups.push_back(std::move(group));
+  }
+
+  SystemNodeId device(const std::string& number, SystemNodeId host) {
+    const auto next = SystemNodeId{static_cast<std::uint32_t>(cube_.system_nodes.size())};
+    const auto [found, fresh] = devices_.try_emplace({host, number}, next);
+    if (fresh) {
+      const std::string name = std::string(kDeviceClass) + ' ' + number;
+      cube_.system_nodes.push_back({host, name, kDeviceClass, "", {}});
+    }
+    return found->second;
+  }
+
+  std::uint32_t group_of(const timeloom::Location& location) const {
+    if (location.context.defined()) return contexts_.at(location.context.value());
+    const std::uint32_t process = location.group.value();
+    return process < groups_.size() ? groups_[process] : strays_;
+  }
+
   void add_locations() {
     std::vector<std::uint64_t> threads(cube_.groups.size());
+    std::set<std::uint32_t> begun;
     for (std::size_t i = 0; i < all_.locations.size(); ++i) {
       const timeloom::Location& from = all_.locations[i];
-      const std::uint32_t process = from.group.value();
-      const std::uint32_t group = process < groups_.size() ? groups_[process] : strays_;
-      first_.push_back(threads[group] == 0);
+      const std::uint32_t group = group_of(from);
+      first_.push_back(begun.insert(from.group.value()).second);
       Location location{CubeGroupId{group},
                         from.alias.empty() ? from.name : from.alias,
                         threads[group]++,
@@ -132,6 +163,9 @@ class SystemWriter {
                              {kFirst, std::to_string(ticks(tree_.locations[i].first))},
                              {kLast, std::to_string(ticks(tree_.locations[i].last))}};
       if (!from.alias.empty()) location.attributes.push_back({kName, from.name});
+      if (from.feeder.defined()) {
+        location.attributes.push_back({kFeeder, std::to_string(from.feeder.value())});
+      }
       cube_.locations.push_back(std::move(location));
     }
   }
@@ -139,11 +173,13 @@ class SystemWriter {
   const profile::CallTree& tree_;
   const Definitions& all_;
   Cube& cube_;
-  std::vector<std::uint32_t> groups_;  // group of each process; kNone: left out
-  std::vector<std::uint32_t> ranks_;   // rank of each process
-  std::uint32_t next_rank_ = 0;        // not yet in use
-  std::uint32_t strays_ = kNone;       // the group of threads without a process
-  std::vector<bool> first_;            // for each location: it is the first of its process
+  std::vector<std::uint32_t> groups_;    // group of each process; kNone: left out
+  std::vector<std::uint32_t> ranks_;     // rank of each process
+  std::vector<std::uint32_t> contexts_;  // group of each context
+  std::map<std::pair<SystemNodeId, std::string>, SystemNodeId> devices_;
+  std::uint32_t next_rank_ = 0;   // not yet in use
+  std::uint32_t strays_ = kNone;  // the group of threads without a process
+  std::vector<bool> first_;       // for each location: it is the first of its process
 };
 
 }  // namespace

@@ -67,8 +67,7 @@ std::vector<std::uint32_t> add_processes(const Cube& cube, ScoreProfile& profile
     process_of[i] = static_cast<std::uint32_t>(profile.processes++);
   }
   for (std::size_t i = 0; i < cube.groups.size(); ++i) {
-    const std::string* creator =
-        find_attribute(cube.groups[i].attributes, "Creating location group");
+    const std::string* creator = find_attribute(cube.groups[i].attributes, kCreatingGroup);
     if (process_of[i] != kNoNode || creator == nullptr) continue;
     for (std::size_t j = 0; j < cube.groups.size(); ++j) {
       const Group& group = cube.groups[j];

@@ -11,6 +11,7 @@ OTF2_Paradigm paradigm_of(Paradigm paradigm) {
     case Paradigm::kPthread: return OTF2_PARADIGM_PTHREAD;
     case Paradigm::kOpenMp: return OTF2_PARADIGM_OPENMP;
     case Paradigm::kKokkos: return OTF2_PARADIGM_KOKKOS;
+    case Paradigm::kCuda: return OTF2_PARADIGM_CUDA;
     case Paradigm::kIo:
     case Paradigm::kOther: return OTF2_PARADIGM_NONE;
     case Paradigm::kUnknown: break;
@@ -120,6 +121,7 @@ Paradigm paradigm_of(OTF2_Paradigm paradigm) {
     case OTF2_PARADIGM_PTHREAD: return Paradigm::kPthread;
     case OTF2_PARADIGM_OPENMP: return Paradigm::kOpenMp;
     case OTF2_PARADIGM_KOKKOS: return Paradigm::kKokkos;
+    case OTF2_PARADIGM_CUDA: return Paradigm::kCuda;
     default: return Paradigm::kOther;
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "formats/otf2/copy_writer.hpp"
 #include "formats/otf2/enumerations.hpp"
 #include "formats/otf2/io_writer.hpp"
 #include "formats/otf2/message_writer.hpp"
@@ -48,8 +49,8 @@ class GlobalDefinitions {
     write_regions();
     const OTF2_GroupRef groups = write_region_groups(region_groups());
     const OTF2_GroupRef behind_threads = write_thread_communicators(shared_, writer_, groups);
-    write_communicators(shared_, writer_,
-                        write_team_communicators(shared_, writer_, behind_threads));
+    const OTF2_GroupRef behind_teams = write_team_communicators(shared_, writer_, behind_threads);
+    write_communicators(shared_, writer_, write_windows(shared_, writer_, behind_teams));
     write_metrics();
     write_parameters();
     write_io_definitions(shared_, writer_);
@@ -116,6 +117,32 @@ class GlobalDefinitions {
       if (!group.alias.empty()) put(kNameProperty, group.name);
       ++self;
     }
+    write_contexts(hosts);
+  }
+
+  // The devices of all hosts follow the hosts, and contexts follow processes.
+  void write_contexts(const std::map<std::string, OTF2_SystemTreeNodeRef>& hosts) {
+    std::map<std::pair<OTF2_SystemTreeNodeRef, std::string>, OTF2_SystemTreeNodeRef> devices;
+    auto self = static_cast<OTF2_LocationGroupRef>(definitions_.groups.size());
+    for (const AcceleratorContext& context : definitions_.contexts) {
+      const std::uint32_t process = context.process.value();
+      const OTF2_SystemTreeNodeRef host = hosts.at(definitions_.groups.at(process).hostname);
+      const auto next = static_cast<OTF2_SystemTreeNodeRef>(1 + hosts.size() + devices.size());
+      const auto [device, fresh] = devices.try_emplace({host, context.device}, next);
+      if (fresh) {
+        write_node(next, context.device, kDeviceClass, host,
+                   OTF2_SYSTEM_TREE_DOMAIN_ACCELERATOR_DEVICE);
+      }
+      ok(OTF2_GlobalDefWriter_WriteLocationGroup(writer_, self++, ref(context.name),
+                                                 OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
+                                                 device->second, process));
+    }
+  }
+
+  OTF2_LocationGroupRef group_of(const Location& location) const {
+    if (!location.context.defined()) return location.group.value();
+    return static_cast<OTF2_LocationGroupRef>(definitions_.groups.size()) +
+           location.context.value();
   }
 
   static OTF2_LocationGroupRef creator_of(const LocationGroup& group) {
@@ -132,13 +159,14 @@ class GlobalDefinitions {
     for (const Location& location : definitions_.locations) {
       ok(OTF2_GlobalDefWriter_WriteLocation(writer_, location.id.value(), ref(shown_name(location)),
                                             type_of(location.type), written_.of(location.id).events,
-                                            location.group.value()));
+                                            group_of(location)));
       const auto put = [&](const char* name, const std::string& value) {
         ok(OTF2_GlobalDefWriter_WriteLocationProperty(writer_, location.id.value(), ref(name),
                                                       OTF2_TYPE_STRING, text_value(value)));
       };
       if (location.thread_id != 0) put("ThreadId", std::to_string(location.thread_id));
       if (!location.alias.empty()) put(kNameProperty, location.name);
+      if (location.feeder.defined()) put(kFeederProperty, std::to_string(location.feeder.value()));
     }
   }
 
@@ -244,8 +272,9 @@ class GlobalDefinitions {
 void intern_names(Shared& shared) {
   const Definitions& definitions = *shared.definitions;
   const auto ref = [&](const std::string& text) { shared.strings.intern(text); };
-  for (const char* text : {"machine", "node", "ProcessId", "ThreadId", "Process identifier",
-                           "Thread identifier", kEndingProperty, kNameProperty}) {
+  for (const char* text :
+       {"machine", "node", "ProcessId", "ThreadId", "Process identifier", "Thread identifier",
+        kEndingProperty, kNameProperty, kFeederProperty, kDeviceClass}) {
     ref(text);
   }
   const bool waiting = has_waiting(definitions);
@@ -272,6 +301,11 @@ void intern_names(Shared& shared) {
     ref(location.name);
     ref(location.alias);
     ref(std::to_string(location.thread_id));
+    if (location.feeder.defined()) ref(std::to_string(location.feeder.value()));
+  }
+  for (const AcceleratorContext& context : definitions.contexts) {
+    ref(context.name);
+    ref(context.device);
   }
   for (const Region& region : definitions.regions) {
     ref(region.name);
@@ -289,6 +323,7 @@ void intern_names(Shared& shared) {
   intern_thread_names(shared);
   intern_communicators(shared);
   intern_team_names(shared);
+  intern_windows(shared);
 }
 
 void write_global_definitions(Shared& shared, const Written& written, const Epoch& epoch) {

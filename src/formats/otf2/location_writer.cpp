@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "formats/otf2/copy_writer.hpp"
 #include "formats/otf2/io_writer.hpp"
 #include "formats/otf2/message_writer.hpp"
 #include "formats/otf2/original_archive.hpp"
@@ -112,7 +113,8 @@ class LocationWriter : public LocationSink {
   // With the references of another tool. Events whose form there is not known any more are left
   // out: such archives have not been packed.
   OTF2_ErrorCode write_original(Event event) {
-    if (is_of_team(event.kind) || is_io(event.kind)) return OTF2_SUCCESS;
+    const bool has_no_form = is_of_team(event.kind) || is_io(event.kind) || is_rma(event.kind);
+    if (has_no_form) return OTF2_SUCCESS;
     if (event.kind >= EventKind::kThreadCreate && event.kind <= EventKind::kThreadWait) {
       return write_original_thread(writer_, event);
     }
@@ -173,6 +175,7 @@ class LocationWriter : public LocationSink {
       default:
         if (is_of_team(event.kind)) return teams_.write(writer_, event);
         if (is_io(event.kind)) return write_io(event, time);
+        if (is_rma(event.kind)) return write_copy(writer_, event, location_, shared_);
         if (operands_.take(event)) return OTF2_SUCCESS;
         return write_message(writer_, event, operands_, shared_.first_communicator);
     }

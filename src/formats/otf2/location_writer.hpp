@@ -51,6 +51,13 @@ struct Shared {
   bool threads_by_process = false;                 // see thread_writer.hpp
   OTF2_CommRef first_communicator = kThreads + 1;  // of MPI
   OTF2_CommRef first_team = kThreads + 1;          // of teams of threads, behind those
+  OTF2_CommRef first_window = kThreads + 1;        // of windows, behind those; see copy_writer.hpp
+  std::vector<std::vector<LocationId>> windows;    // their members
+  struct PlaceInWindow {
+    std::uint32_t window = 0;
+    std::uint32_t host = 0;  // the place of its feeder among the members
+  };
+  std::map<LocationId, PlaceInWindow> places_in_windows;  // of queues
   // Instances of the metric classes of processes, on locations for them.
   std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
   // Of an archive that gets the definitions of another tool back; else null.

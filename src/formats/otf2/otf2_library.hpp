@@ -18,6 +18,10 @@ namespace timeloom::otf2 {
 inline constexpr char kEndingProperty[] = "Ending";
 // Property of a process or location that has another name for other tools: its own name.
 inline constexpr char kNameProperty[] = "Python name";
+// Property of a queue of an accelerator: the id of the thread that has started most of its work.
+inline constexpr char kFeederProperty[] = "Feeding location";
+// Class of the nodes of the system tree that are devices, as Score-P's.
+inline constexpr char kDeviceClass[] = "CUDA Device";
 // Name of the communicator of all threads of the run.
 inline constexpr char kThreadsName[] = "Threads";
 

@@ -51,7 +51,7 @@ inline constexpr std::uint32_t kNearRegions = kFarSymbol - kFirstRegionSymbol;
 
 inline constexpr std::uint64_t kLongTime = 248;  // one code for each number of further bytes
 
-inline constexpr std::size_t kKindCount = static_cast<std::size_t>(EventKind::kTaskComplete) + 1;
+inline constexpr std::size_t kKindCount = static_cast<std::size_t>(kLastEventKind) + 1;
 static_assert(kFirstOfKinds + 2 * kKindCount <= 256);
 
 constexpr std::uint8_t refs_of(std::size_t kind) noexcept {

@@ -36,9 +36,11 @@ bool is_sound(const Event& event, const DefinitionCounts& definitions) noexcept 
     case EventKind::kIoReadDone:
     case EventKind::kIoWriteDone:
     case EventKind::kIoFlushDone: return is_handle;
+    case EventKind::kRmaGet:
+    case EventKind::kRmaPut:
+    case EventKind::kRmaDone: return event.ref < definitions.contexts;
     default:
-      return refers_to_communicator(event.kind) ? is_communicator
-                                                : event.kind <= EventKind::kTaskComplete;
+      return refers_to_communicator(event.kind) ? is_communicator : event.kind <= kLastEventKind;
   }
 }
 

@@ -80,6 +80,7 @@ class DefinitionInput {
     for (all.clear(); count > 0 && !reader_.failed(); --count) function(*this, all.emplace_back());
   }
   bool is_whole() const noexcept { return !reader_.failed() && reader_.at_end(); }
+  bool has_more() const noexcept { return !reader_.at_end(); }
 
  private:
   ByteReader reader_;
@@ -107,7 +108,7 @@ void pass_region(auto& stream, auto& region) {
   stream.text(region.group);
   stream.number(region.first_line);
   stream.number(region.last_line);
-  stream.choice(region.paradigm, Paradigm::kKokkos);
+  stream.choice(region.paradigm, Paradigm::kCuda);
   stream.choice(region.role, RegionRole::kDeallocate);
 }
 
@@ -181,6 +182,21 @@ void pass_parameter(auto& stream, auto& parameter) {
   stream.choice(parameter.type, ParameterType::kString);
 }
 
+void pass_context(auto& stream, auto& context) {
+  stream.text(context.name);
+  stream.text(context.device);
+  stream.id(context.process);
+}
+
+// Of runs with accelerators only.
+void pass_accelerators(auto& stream, auto& all) {
+  stream.each(all.contexts, [](auto& s, auto& one) { pass_context(s, one); });
+  for (auto& location : all.locations) {
+    stream.id(location.context);
+    stream.id(location.feeder);
+  }
+}
+
 void pass_definitions(auto& stream, auto& all) {
   pass_clock(stream, all.clock);
   stream.text(all.creator);
@@ -225,7 +241,13 @@ bool is_consistent(const Definitions& all) {
   const auto of_group = [&](const Location& one) {
     return one.id.defined() && one.group.value() < all.groups.size();
   };
+  const auto of_accelerator = [&](const Location& one) {
+    return is_defined(one.context, all.contexts);
+  };
   return std::ranges::all_of(all.locations, of_group) &&
+         std::ranges::all_of(all.locations, of_accelerator) &&
+         std::ranges::all_of(all.contexts,
+                             [&](auto& one) { return one.process.value() < all.groups.size(); }) &&
          std::ranges::adjacent_find(all.locations, std::ranges::greater_equal(), &Location::id) ==
              all.locations.end() &&
          std::ranges::all_of(all.groups,
@@ -242,12 +264,14 @@ bool is_consistent(const Definitions& all) {
 Bytes bytes_of(const Definitions& definitions) {
   DefinitionOutput output;
   pass_definitions(output, definitions);
+  if (!definitions.contexts.empty()) pass_accelerators(output, definitions);
   return output.take();
 }
 
 bool read_definitions(ByteSpan bytes, Definitions& definitions) {
   DefinitionInput input(bytes);
   pass_definitions(input, definitions);
+  if (input.has_more()) pass_accelerators(input, definitions);
   return input.is_whole() && is_consistent(definitions);
 }
 

@@ -77,8 +77,8 @@ bool translate_other(const PartMeaning& part, Event& event) noexcept {
 }  // namespace
 
 DefinitionCounts PartMeaning::counts() const noexcept {
-  return {strings.size(),       regions.size(),   1, parameters.size(), metrics.size(),
-          communicators.size(), io_handles.size()};
+  return {strings.size(),       regions.size(),    1, parameters.size(), metrics.size(),
+          communicators.size(), io_handles.size(), 0};
 }
 
 bool PartMeaning::fits(const DefinitionCounts& run) const noexcept {

@@ -91,6 +91,15 @@ std::string coroutines_of(const view::Track& track, const Definitions& definitio
   return text.empty() ? text : " (" + text + ")";
 }
 
+// The number of the track of the thread that feeds this one.
+Json feeder_of(const Definitions& definitions, const Location& location) {
+  const auto& all = definitions.locations;
+  const auto found = std::ranges::lower_bound(all, location.feeder, {}, &Location::id);
+  const bool known =
+      location.feeder.defined() && found != all.end() && found->id == location.feeder;
+  return known ? Json(found - all.begin()) : Json();
+}
+
 Json tracks_of(const Definitions& definitions, const exchange::Tracks& tracks,
                const view::Index* index) {
   Json all = Json::array();
@@ -105,6 +114,7 @@ Json tracks_of(const Definitions& definitions, const exchange::Tracks& tracks,
     if (lane) one["name"] = track.name + coroutines_of(*index->track(number), definitions);
     one["process"] = track.process;
     one["kind"] = location_kind(track, definitions.locations[i].type);
+    one["feeder"] = feeder_of(definitions, definitions.locations[i]);
     one["thread"] = definitions.locations[i].thread_id;
     one["events"] = index != nullptr ? record.events : definitions.locations[i].event_count;
     one["begin"] = record.begin;

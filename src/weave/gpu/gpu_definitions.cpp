@@ -12,7 +12,7 @@ std::uint32_t GpuDefinitions::region(const std::string& name, const char* group,
   region.name = name;
   region.canonical_name = canonical;
   region.group = group;
-  region.paradigm = Paradigm::kOther;
+  region.paradigm = Paradigm::kCuda;
   region.role = role;
   return next;
 }

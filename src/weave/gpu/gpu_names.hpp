@@ -10,6 +10,9 @@ namespace timeloom {
 inline constexpr char kGpuRanges[] = "NVTX";  // ranges that the program has named
 inline constexpr char kGpuCalls[] = "CUDA";   // calls of its functions, on threads
 
+// A context, before its number. The name is Score-P's.
+inline constexpr char kGpuContext[] = "CUDA Context ";
+
 // The work that a call has started, and the queues or the event that it waits for, as parameters of
 // the call's visit.
 inline constexpr char kGpuStarted[] = "started";

@@ -40,6 +40,14 @@ std::string copy_name(std::uint8_t detail) {
   return name;
 }
 
+std::optional<EventKind> copy_of(const GpuRecord& record) {
+  if (record.kind() != GpuRecordKind::kCopy) return {};
+  const auto direction = static_cast<GpuCopy>(record.detail() & 0xf);
+  if (direction == GpuCopy::kHostToDevice) return EventKind::kRmaGet;
+  if (direction == GpuCopy::kDeviceToHost) return EventKind::kRmaPut;
+  return {};
+}
+
 // Calls that wait for the GPU, and calls that start work on it.
 RegionRole role_of(const std::string& call) {
   return call.find("Synchronize") != std::string::npos ? RegionRole::kBarrier
@@ -69,6 +77,12 @@ struct GpuTimeline::Building {
   GpuDefinitions& definitions;
   std::map<std::uint32_t, std::size_t> queues{};  // from places
   std::map<std::uint64_t, std::size_t> native{};  // from ids of threads
+  // For each queue: the number of works by the place of their calls, and the time of one.
+  struct Feeding {
+    std::uint64_t works = 0;
+    std::uint64_t then = 0;
+  };
+  std::vector<std::map<std::uint32_t, Feeding>> feeders{};
   GpuCallRecords calls{};
   std::optional<GpuWaits> waits{};
   std::optional<GpuMemoryUse> memory{};
@@ -104,6 +118,13 @@ struct GpuTimeline::Building {
       since = thread.begin;
     }
     return found;
+  }
+  // The same. REQUIRES: all calls were added.
+  Thread thread(std::uint64_t id, std::uint64_t then) const {
+    const std::uint32_t index = thread_of(id, then);
+    if (index != UINT32_MAX) return {index, {}};
+    const auto found = native.find(id);
+    return found == native.end() ? Thread{} : Thread{{}, found->second};
   }
   std::uint32_t region_of(const GpuRecord& record) {
     if (record.kind() == GpuRecordKind::kKernel) return kernel(record.value());
@@ -154,6 +175,7 @@ GpuTimeline::GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinit
   for (auto& [thread, calls] : calls_) sort_calls(calls);
   for (NativeThread& thread : native_) sort_calls(thread.calls);
   add_ranges(building);
+  find_feeders(building);
   put_queues_in_order();
   measure_devices(building);
   counters_ = device_counters(
@@ -169,13 +191,18 @@ void GpuTimeline::add_work(const GpuRecord& record, Building& b) {
   const spool::GpuPlace& place = b.data.places[record.place];
   const auto [queue, is_new] = b.queues.try_emplace(record.place, queues_.size());
   if (is_new) {
-    queues_.push_back({queue_name(place.device, place.queue)});
+    queues_.push_back({queue_name(place.device, place.queue), place.device, place.context});
+    b.feeders.emplace_back();
   }
   GpuWork work{b.time(record.start), b.time(record.end), b.region_of(record)};
+  work.copy = copy_of(record);
   if (const auto call = b.calls.find(record.correlation); call != b.calls.end()) {
     const std::uint64_t begun = ticks(b.clock.to_time(call->second->start));
     const std::uint64_t start = ticks(b.clock.to_time(record.start));
     work.queue_ns = start - std::min(start, begun);
+    auto& feeding = b.feeders[queue->second][call->second->place];
+    ++feeding.works;
+    feeding.then = call->second->start;
   }
   if (record.kind() != GpuRecordKind::kKernel) work.bytes = record.value();
   Started& started = b.started[record.correlation];
@@ -233,6 +260,16 @@ void GpuTimeline::add_facts(GpuCall& call, std::uint32_t correlation, Building& 
   call.facts = static_cast<std::uint32_t>(facts_.size() - call.first_fact);
 }
 
+void GpuTimeline::find_feeders(const Building& b) {
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const auto& feeders = b.feeders[i];
+    const auto most = std::ranges::max_element(
+        feeders, {}, [](const auto& feeder) { return feeder.second.works; });
+    if (most == feeders.end()) continue;
+    queues_[i].feeder = b.thread(b.data.places[most->first].thread, most->second.then);
+  }
+}
+
 // Kernels of one queue may overlap where a graph has started them.
 void GpuTimeline::put_queues_in_order() {
   for (Queue& queue : queues_) {
@@ -266,16 +303,23 @@ void GpuTimeline::add_label(GpuCall& range, std::uint32_t label, Building& b) {
 // that are open at once than lanes, the later ones are left out.
 void GpuTimeline::add_ranges(Building& b) {
   constexpr std::size_t kMostLanes = 64;
-  std::map<std::uint64_t, std::vector<GpuCall>> threads;
+  struct Named {
+    std::vector<GpuCall> ranges{};
+    std::uint64_t then = 0;  // of one of them
+  };
+  std::map<std::uint64_t, Named> threads;
   for (const GpuRecord& record : b.data.records) {
     if (record.kind() != GpuRecordKind::kRange || record.end < record.start) continue;
     const std::string& name = b.data.texts[record.value()];
     GpuCall range{b.time(record.start), b.time(record.end),
                   b.definitions.region(name, kGpuRanges, RegionRole::kFunction, name)};
     add_label(range, record.correlation, b);
-    threads[b.data.places[record.place].thread].push_back(range);
+    Named& named = threads[b.data.places[record.place].thread];
+    named.ranges.push_back(range);
+    named.then = record.start;
   }
-  for (auto& [thread, ranges] : threads) {
+  for (auto& [thread, named] : threads) {
+    auto& [ranges, then] = named;
     sort_calls(ranges);
     const std::size_t first = lanes_.size();
     std::vector<std::vector<Timestamp>> open;  // the ends of each lane
@@ -289,7 +333,7 @@ void GpuTimeline::add_ranges(Building& b) {
       if (lane == kMostLanes) continue;
       if (lane == open.size()) {
         open.emplace_back();
-        lanes_.push_back({lane_name(thread, lane)});
+        lanes_.push_back({lane_name(thread, lane), b.thread(thread, then)});
       }
       open[lane].push_back(range.end);
       lanes_[first + lane].ranges.push_back(range);

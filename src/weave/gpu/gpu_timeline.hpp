@@ -51,6 +51,8 @@ struct GpuWork {
   std::uint32_t region = 0;
   std::optional<std::uint64_t> queue_ns{};  // from the start of its call, which may be unknown
   std::optional<std::uint64_t> bytes{};
+  // A copy from or to memory of the host: kRmaGet or kRmaPut.
+  std::optional<EventKind> copy{};
 };
 
 // A device, as one process used it.
@@ -71,10 +73,18 @@ class GpuTimeline {
     Timestamp begin{};
     Timestamp end{};
   };
+  // A thread: its index, or its place in native_threads(). At most one of them is known.
+  struct Thread {
+    std::optional<std::uint32_t> index{};
+    std::optional<std::size_t> native{};
+  };
   struct Queue {
     std::string name;
+    std::uint32_t device = 0;
+    std::uint32_t context = 0;
     std::vector<GpuWork> works{};  // in order of time; none starts before the one before it has
                                    // ended
+    Thread feeder{};               // that has started most of the works
   };
 
   GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinitions& process,
@@ -94,6 +104,7 @@ class GpuTimeline {
   // ranges of a lane do.
   struct Lane {
     std::string name;
+    Thread feeder{};  // of the ranges
     std::vector<GpuCall> ranges{};
   };
   const std::vector<Lane>& lanes() const noexcept { return lanes_; }
@@ -124,6 +135,7 @@ class GpuTimeline {
   void add_work(const spool::GpuRecord& record, Building& building);
   void add_call(const spool::GpuRecord& record, Building& building);
   void add_facts(GpuCall& call, std::uint32_t correlation, Building& building);
+  void find_feeders(const Building& building);
   void put_queues_in_order();
   void add_ranges(Building& building);
   void add_label(GpuCall& range, std::uint32_t label, Building& building);

@@ -8,9 +8,12 @@ using spool::GpuRecord;
 using spool::GpuRecordKind;
 using spool::GpuWait;
 
+std::string device_number(std::uint32_t device) {
+  return device == spool::kGpuNone ? "?" : std::to_string(device);
+}
+
 std::string queue_name(std::uint32_t device, std::uint64_t queue) {
-  const std::string number = device == spool::kGpuNone ? "?" : std::to_string(device);
-  return "CUDA[" + number + ":" + std::to_string(queue) + "]";
+  return "CUDA[" + device_number(device) + ":" + std::to_string(queue) + "]";
 }
 
 GpuWaits::GpuWaits(const spool::GpuData& data, const GpuCallRecords& calls) {

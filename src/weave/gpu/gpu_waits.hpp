@@ -13,6 +13,8 @@
 
 namespace timeloom::weave {
 
+// A device in names.
+std::string device_number(std::uint32_t device);
 // The name of a queue's location.
 std::string queue_name(std::uint32_t device, std::uint64_t queue);
 

@@ -1,14 +1,17 @@
 // The part of SpoolSource for GPUs: a location for each queue, and for each thread that is known by
 // its calls only.
 #include <algorithm>
+#include <map>
 
 #include "weave/gpu/gpu_names.hpp"
+#include "weave/gpu/gpu_waits.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
 namespace {
 
-std::vector<Event> events_of(const GpuTimeline::Queue& queue, const GpuTimeline& gpu) {
+std::vector<Event> events_of(const GpuTimeline::Queue& queue, const GpuTimeline& gpu,
+                             ContextId context) {
   std::vector<Event> events;
   events.reserve(4 * queue.works.size());
   for (const GpuWork& work : queue.works) {
@@ -18,6 +21,10 @@ std::vector<Event> events_of(const GpuTimeline::Queue& queue, const GpuTimeline&
     }
     if (work.bytes) {
       events.push_back({work.start, EventKind::kMetric, gpu.bytes_metric(), *work.bytes});
+    }
+    if (work.copy) {
+      events.push_back({work.start, *work.copy, context.value(), work.bytes.value_or(0)});
+      events.push_back({work.end, EventKind::kRmaDone, context.value(), 0});
     }
     events.push_back({work.end, EventKind::kLeave, work.region, 0});
   }
@@ -29,6 +36,18 @@ std::vector<Event> events_of(const std::vector<GpuCall>& sorted, const GpuTimeli
   PendingGpuCalls calls{sorted, gpu.facts()};
   GpuStream().close(calls, Timestamp{UINT64_MAX}, events);
   return events;
+}
+
+AcceleratorContext context_of(const GpuTimeline::Queue& queue, LocationGroupId process) {
+  return {kGpuContext + std::to_string(queue.context), device_number(queue.device), process};
+}
+
+// Where the thread is not known: the first one of the process.
+LocationId location_of(const GpuTimeline::Thread& thread, const WovenProcess& process) {
+  if (thread.index) return location_id(process, *thread.index);
+  if (!thread.native) return location_id(process, process.locations.front());
+  const std::size_t place = process.gpu->queues().size() + *thread.native;
+  return location_id(process, process.first_gpu_location + static_cast<std::uint32_t>(place));
 }
 
 // Numbers, then the name, which may contain spaces.
@@ -73,55 +92,71 @@ void SpoolSource::add_gpus() {
   }
 }
 
+// In the order of replay_gpu().
 void SpoolSource::add_gpu_locations(Process& process) {
   if (!process.gpu) return;
-  const std::size_t added = process.gpu->queues().size() + process.gpu->native_threads().size() +
-                            process.gpu->lanes().size() + process.gpu->counters().size();
+  const GpuTimeline& gpu = *process.gpu;
+  const std::size_t added = gpu.queues().size() + gpu.native_threads().size() + gpu.lanes().size() +
+                            gpu.counters().size();
   if (added > UINT32_MAX - process.locations.back()) {  // of a damaged or hostile spool
     process.gpu.reset();
     ++damaged_segments_;
     return;
   }
   process.first_gpu_location = process.locations.back() + 1;
-  const auto add = [&](const std::string& name, LocationType type, std::uint64_t thread) {
-    const std::uint32_t index = process.locations.back() + 1;
-    process.locations.push_back(index);
+  for (std::size_t i = 0; i < added; ++i) {
+    process.locations.push_back(process.locations.back() + 1);
+  }
+  std::uint32_t index = process.first_gpu_location;
+  const auto add = [&](const std::string& name, LocationType type) -> Location& {
     Location location;
-    location.id = location_id(process, index);
+    location.id = location_id(process, index++);
     location.group = process.group;
     location.name = name;
     location.type = type;
-    location.thread_id = thread;
-    definitions_.locations.push_back(std::move(location));
+    return definitions_.locations.emplace_back(std::move(location));
   };
-  for (const auto& queue : process.gpu->queues())
-    add(queue.name, LocationType::kAcceleratorStream, 0);
-  for (const auto& thread : process.gpu->native_threads()) {
-    add(thread.name, LocationType::kCpuThread, thread.id);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ContextId> contexts;
+  for (const auto& queue : gpu.queues()) {
+    const ContextId next{static_cast<std::uint32_t>(definitions_.contexts.size())};
+    const auto [context, fresh] = contexts.try_emplace({queue.device, queue.context}, next);
+    if (fresh) definitions_.contexts.push_back(context_of(queue, process.group));
+    Location& location = add(queue.name, LocationType::kAcceleratorStream);
+    location.context = context->second;
+    location.feeder = location_of(queue.feeder, process);
+  }
+  for (const auto& thread : gpu.native_threads()) {
+    add(thread.name, LocationType::kCpuThread).thread_id = thread.id;
   }
   // Not threads of the program: their time is in the threads already.
-  for (const auto& lane : process.gpu->lanes()) {
-    add(lane.name, LocationType::kAcceleratorStream, 0);
+  for (const auto& lane : gpu.lanes()) {
+    add(lane.name, LocationType::kAcceleratorStream).feeder = location_of(lane.feeder, process);
   }
-  for (const GpuDeviceCounters& device : process.gpu->counters()) {
-    add("CUDA[" + std::to_string(device.device) + "]", LocationType::kMetric, 0);
+  for (const GpuDeviceCounters& device : gpu.counters()) {
+    add("CUDA[" + std::to_string(device.device) + "]", LocationType::kMetric);
   }
 }
 
 void SpoolSource::replay_gpu(const Process& process, std::span<RunSink* const> sinks) {
   if (!process.gpu) return;
   std::uint32_t index = process.first_gpu_location;
-  const auto replay = [&](const std::vector<Event>& events) {
+  const auto next = [&]() -> const Location& {
     const LocationId id = location_id(process, index++);
-    const auto location = std::ranges::lower_bound(definitions_.locations, id, {}, &Location::id);
+    return *std::ranges::lower_bound(definitions_.locations, id, {}, &Location::id);
+  };
+  const auto replay_at = [&](const Location& location, const std::vector<Event>& events) {
     for (RunSink* const sink : sinks) {
-      const std::unique_ptr<LocationSink> into = sink->open_location(*location);
+      const std::unique_ptr<LocationSink> into = sink->open_location(location);
       into->consume(events);
       into->finish();
     }
     events_ += events.size();
   };
-  for (const auto& queue : process.gpu->queues()) replay(events_of(queue, *process.gpu));
+  const auto replay = [&](const std::vector<Event>& events) { replay_at(next(), events); };
+  for (const auto& queue : process.gpu->queues()) {
+    const Location& location = next();
+    replay_at(location, events_of(queue, *process.gpu, location.context));
+  }
   for (const auto& thread : process.gpu->native_threads()) {
     replay(events_of(thread.calls, *process.gpu));
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -117,6 +118,90 @@ TEST(ProfileFile, ReturnsTheFactsOfTheRun) {
   EXPECT_EQ(again.regions[1].group, "module");
   EXPECT_EQ(again.regions[1].role, RegionRole::kFunction);
   EXPECT_EQ(again.regions[1].first_line, tree.definitions.regions[1].first_line);
+}
+
+// Two processes, the first with two devices. The queues lie between threads.
+Story story_of_devices() {
+  Story story;
+  story.thread("main", "a +9 )")
+      .thread("CUDA[0:7]", "k +1 )")
+      .thread("main", "a +5 )", 1)
+      .thread("CUDA[1:7]", "k +2 )")
+      .thread("CUDA[0:7]", "k +3 )", 1)
+      .thread("worker", "a +4 )");
+  Definitions& all = story.definitions();
+  all.clock.ticks_per_second = 1'000'000'000;
+  all.contexts = {{"CUDA Context 1", "0", LocationGroupId{0}},
+                  {"CUDA Context 2", "1", LocationGroupId{0}},
+                  {"CUDA Context 1", "0", LocationGroupId{1}}};
+  for (const std::uint32_t context : {0u, 1u, 2u}) {
+    timeloom::Location& queue = all.locations[std::array{1u, 3u, 4u}[context]];
+    queue.type = LocationType::kAcceleratorStream;
+    queue.context = ContextId{context};
+    queue.feeder = timeloom::LocationId{std::array{5u, 0u, 2u}[context]};
+  }
+  return story;
+}
+
+TEST(ProfileFile, ReturnsContextsOfAccelerators) {
+  const CallTree tree = story_of_devices().fold();
+  const CallTree again = through_a_file(tree);
+  EXPECT_EQ(again.nodes, tree.nodes);
+  EXPECT_EQ(again.locations, tree.locations);
+  const Definitions &all = again.definitions, &expected = tree.definitions;
+  ASSERT_EQ(all.contexts.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(all.contexts[i].name, expected.contexts[i].name);
+    EXPECT_EQ(all.contexts[i].device, expected.contexts[i].device);
+    EXPECT_EQ(all.contexts[i].process, expected.contexts[i].process);
+  }
+  EXPECT_EQ(all.groups.size(), 2u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(all.locations[i].name, expected.locations[i].name);
+    EXPECT_EQ(all.locations[i].group, expected.locations[i].group);
+    EXPECT_EQ(all.locations[i].context, expected.locations[i].context);
+    EXPECT_EQ(all.locations[i].feeder, expected.locations[i].feeder);
+  }
+}
+
+TEST(ProfileFile, HasContextsOfAcceleratorsAsScoreP) {
+  std::string bytes;
+  through_a_file(story_of_devices().fold(), &bytes);
+  const Reader reader = read_text(bytes);
+  const Cube& cube = reader.cube();
+  std::vector<std::string> lines;
+  for (const SystemNode& node : cube.system_nodes) {
+    const std::string above =
+        node.parent.defined() ? cube.system_nodes[node.parent.value()].name : "";
+    lines.push_back(node.kind + ": " + node.name + " < " + above);
+  }
+  for (const Group& group : cube.groups) {
+    const std::string* creator = find_attribute(group.attributes, "Creating location group");
+    lines.push_back(group.type + " " + std::to_string(group.rank) + ": " + group.name + " < " +
+                    cube.system_nodes[group.node.value()].name + ", by " +
+                    (creator == nullptr ? "" : *creator));
+  }
+  for (const Location& location : cube.locations) {
+    lines.push_back(location.type + " " + std::to_string(location.rank) + ": " + location.name +
+                    " < " + std::to_string(location.group.value()));
+  }
+  EXPECT_EQ(lines, (std::vector<std::string>{
+                       "machine: machine Linux < ",
+                       "node: node node < machine Linux",
+                       "CUDA Device: CUDA Device 0 < node node",
+                       "CUDA Device: CUDA Device 1 < node node",
+                       "process 0: Process < node node, by ",
+                       "process 1: Process 1 < node node, by ",
+                       "accelerator 2: CUDA Context 1 < CUDA Device 0, by Process",
+                       "accelerator 3: CUDA Context 2 < CUDA Device 1, by Process",
+                       "accelerator 4: CUDA Context 1 < CUDA Device 0, by Process 1",
+                       "thread 0: main < 0",
+                       "accelerator stream 0: CUDA[0:7] < 2",
+                       "thread 0: main < 1",
+                       "accelerator stream 0: CUDA[1:7] < 3",
+                       "accelerator stream 0: CUDA[0:7] < 4",
+                       "thread 1: worker < 0",
+                   }));
 }
 
 TEST(ProfileFile, ReturnsCountersOfLocationsForMetrics) {

@@ -114,6 +114,12 @@ TEST_F(PackedFile, HoldsTheRun) {
   EXPECT_EQ(read.properties, run.definitions.properties);
   EXPECT_EQ(read.locations[1].name, "Рабочий");
   EXPECT_EQ(read.locations[1].alias, "Master");
+  EXPECT_EQ(read.locations[2].context, ContextId{0});
+  EXPECT_EQ(read.locations[2].feeder, LocationId{0});
+  ASSERT_EQ(read.contexts.size(), 1u);
+  EXPECT_EQ(read.contexts[0].name, "CUDA Context 1");
+  EXPECT_EQ(read.contexts[0].device, "0");
+  EXPECT_EQ(read.contexts[0].process, LocationGroupId{0});
   EXPECT_EQ(read.groups[1].ending, "ended by SIGTERM");
   EXPECT_EQ(read.groups[1].creator, LocationGroupId{0});
   EXPECT_EQ(read.metrics[1].exponent, -9);

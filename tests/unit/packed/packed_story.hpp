@@ -49,6 +49,9 @@ inline Definitions story_definitions() {
       {LocationId{0}, "MainThread", LocationGroupId{0}, LocationType::kCpuThread, 4711, 0},
       {LocationId{1}, "Рабочий", LocationGroupId{1}, LocationType::kCpuThread, 0, 0, "Master"},
       {LocationId{7}, "idle", LocationGroupId{0}, LocationType::kAcceleratorStream, 4713, 0}};
+  all.contexts = {{"CUDA Context 1", "0", LocationGroupId{0}}};
+  all.locations[2].context = ContextId{0};
+  all.locations[2].feeder = LocationId{0};
   all.parameters = {{"step", ParameterType::kInt64}, {"label", ParameterType::kString}};
   all.metrics = {{"load", "", "", MetricValueType::kDouble}, {"read", "bytes", "text"}};
   all.metrics[1].exponent = -9;
@@ -63,10 +66,11 @@ inline Definitions story_definitions() {
 // An event that refers to what story_definitions() define; not an enter or a leave.
 inline Event other_event(std::mt19937_64& random, std::uint64_t time) {
   using enum EventKind;
-  constexpr std::array kKinds = {
-      kParameterInt, kParameterString,    kMetric,   kRecordingOff, kProgramBegin, kThreadCreate,
-      kWaiting,      kIoOffset,           kIoCreate, kIoDuplicate,  kIoDelete,     kIoRead,
-      kOperand,      kMpiCollectiveBegin, kMpiSend,  kCommCreate,   kTeamFork,     kTaskComplete};
+  constexpr std::array kKinds = {kParameterInt, kParameterString,    kMetric,   kRecordingOff,
+                                 kProgramBegin, kThreadCreate,       kWaiting,  kIoOffset,
+                                 kIoCreate,     kIoDuplicate,        kIoDelete, kIoRead,
+                                 kOperand,      kMpiCollectiveBegin, kMpiSend,  kCommCreate,
+                                 kTeamFork,     kTaskComplete,       kRmaGet,   kRmaDone};
   const EventKind kind = kKinds[random() % kKinds.size()];
   Event event{Timestamp{time}, kind, 0, random() >> (random() % 64)};
   if (kind == kParameterString) event.ref = 1;

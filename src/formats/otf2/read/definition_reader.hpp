@@ -48,6 +48,7 @@ struct References {
   ReferenceTable strings;
   ReferenceTable regions;
   ReferenceTable groups;
+  ReferenceTable contexts;  // of location groups that are contexts of accelerators
   ReferenceTable parameters;
   ReferenceTable communicators;
   std::unordered_map<OTF2_CommRef, std::vector<LocationId>> teams;  // of threads: their members

@@ -59,6 +59,7 @@ class Translator {
     OTF2_EvtReaderCallbacks_SetThreadWaitCallback(all, on_thread<EventKind::kThreadWait>);
     MessageCallbacks<Translator>::register_in(all);
     TeamCallbacks<Translator>::register_in(all);
+    register_copies(all);
     register_io(all);
     check(OTF2_Reader_RegisterEvtCallbacks(reader, events, all, this), what);
   }
@@ -193,6 +194,33 @@ class Translator {
                                           void* data, OTF2_AttributeList*,
                                           std::int64_t status) noexcept {
     return self(data).add(time, EventKind::kProgramEnd, 0, std::bit_cast<std::uint64_t>(status));
+  }
+
+  // ---- copies of accelerators
+
+  static void register_copies(OTF2_EvtReaderCallbacks* all) {
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(all, on_copy<EventKind::kRmaGet>);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(all, on_copy<EventKind::kRmaPut>);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(all, on_copy_done);
+  }
+
+  // Operations of other locations are left out.
+  OTF2_CallbackCode add_copy(OTF2_TimeStamp time, EventKind kind, std::uint64_t bytes) noexcept {
+    if (!location_.context.defined()) return OTF2_CALLBACK_SUCCESS;
+    return add(time, kind, location_.context.value(), bytes);
+  }
+
+  template <EventKind kKind>
+  static OTF2_CallbackCode on_copy(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data,
+                                   OTF2_AttributeList*, OTF2_RmaWinRef, std::uint32_t,
+                                   std::uint64_t bytes, std::uint64_t) noexcept {
+    return self(data).add_copy(time, kKind, bytes);
+  }
+
+  static OTF2_CallbackCode on_copy_done(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                        void* data, OTF2_AttributeList*, OTF2_RmaWinRef,
+                                        std::uint64_t) noexcept {
+    return self(data).add_copy(time, EventKind::kRmaDone, 0);
   }
 
   // ---- I/O

@@ -46,10 +46,10 @@ OTF2_CallbackCode on_node(void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRe
 }
 
 OTF2_CallbackCode on_group(void* data, OTF2_LocationGroupRef self, OTF2_StringRef name,
-                           OTF2_LocationGroupType, OTF2_SystemTreeNodeRef parent,
+                           OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
                            OTF2_LocationGroupRef creator) noexcept {
   return keep(data, [&](RawDefinitions& all) {
-    all.groups.push_back({self, name, parent, creator});
+    all.groups.push_back({self, name, parent, creator, type});
   });
 }
 

@@ -35,6 +35,7 @@ class RawDefinitions {
     OTF2_StringRef name;
     OTF2_SystemTreeNodeRef parent;
     OTF2_LocationGroupRef creator;
+    OTF2_LocationGroupType type;
   };
   struct Thread {
     OTF2_LocationRef self;

@@ -122,13 +122,34 @@ class Resolver {
     return first == raw_.nodes.end() ? std::string() : text(first->second.name);
   }
 
+  void add_group(const RawDefinitions::Group& raw) {
+    if (!references_.groups.add(raw.self, size_of(definitions_.groups))) return;
+    LocationGroup group;
+    group.name = text(raw.name);
+    group.hostname = host_of(raw.parent);
+    definitions_.groups.push_back(std::move(group));
+  }
+
+  // A context of an accelerator whose process is not known is a process itself.
+  void add_context(const RawDefinitions::Group& raw) {
+    const LocationGroupId process{references_.groups.find(raw.creator)};
+    if (!process.defined()) return add_group(raw);
+    if (!references_.contexts.add(raw.self, size_of(definitions_.contexts))) return;
+    const auto device = raw_.nodes.find(raw.parent);
+    definitions_.contexts.push_back(
+        {text(raw.name), device == raw_.nodes.end() ? "" : text(device->second.name), process});
+  }
+
+  static bool is_accelerator(const RawDefinitions::Group& raw) {
+    return raw.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR;
+  }
+
   void groups() {
     for (const RawDefinitions::Group& raw : raw_.groups) {
-      if (!references_.groups.add(raw.self, size_of(definitions_.groups))) continue;
-      LocationGroup group;
-      group.name = text(raw.name);
-      group.hostname = host_of(raw.parent);
-      definitions_.groups.push_back(std::move(group));
+      if (!is_accelerator(raw)) add_group(raw);
+    }
+    for (const RawDefinitions::Group& raw : raw_.groups) {
+      if (is_accelerator(raw)) add_context(raw);
     }
     for (const RawDefinitions::Group& raw : raw_.groups) {
       const std::uint32_t self = references_.groups.find(raw.self);
@@ -185,7 +206,11 @@ class Resolver {
       location.name = text(raw.name);
       location.type = location_type_of(raw.type);
       location.event_count = raw.events;
-      const std::uint32_t group = references_.groups.find(raw.group);
+      const std::uint32_t context = references_.contexts.find(raw.group);
+      if (context != kNoIndex) location.context = ContextId{context};
+      const std::uint32_t group = context == kNoIndex
+                                      ? references_.groups.find(raw.group)
+                                      : definitions_.contexts[context].process.value();
       if (!location.id.defined()) damaged("a location has no id");
       if (group == kNoIndex) damaged("location '" + location.name + "' belongs to no process");
       location.group = LocationGroupId{group};
@@ -208,6 +233,7 @@ class Resolver {
                                           [](const Location& a, LocationId b) { return a.id < b; });
       if (found == all.end() || found->id != id) continue;
       if (text(property.name) == "ThreadId") found->thread_id = number(property);
+      if (text(property.name) == kFeederProperty) found->feeder = LocationId{number(property)};
       take_name(property, *found);
     }
   }
