@@ -40,6 +40,8 @@ export interface Location {
   readonly process: number;
   /** A stream has the work of a GPU. */
   readonly kind: "thread" | "stream" | "task" | "metrics";
+  /** Of a stream: the location of the thread that has started most of its work; absent: not known. */
+  readonly feeder?: number | null;
   /** Its number in the operating system; 0 or absent: it is not known, or not a thread. */
   readonly thread?: number;
   readonly events: number;

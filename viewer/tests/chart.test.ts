@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Values } from "../src/model";
-import { bandsOf, extremes, measuredAt } from "../src/timeline/chart";
+import { bandsOf, extremes, highest, measuredAt } from "../src/timeline/chart";
 import { measuredText, valueText } from "../src/format";
 import { LaneBuilder } from "../src/source/lane";
 import { linksOf, MemorySource } from "../src/source/memory";
@@ -30,6 +30,11 @@ test("before its first value a counter has neither a band nor extremes", () => {
   const late = valuesOf([50, 3], [60, 4]), before = { begin: 0, end: 40 };
   assert.equal(extremes(late, before), null);
   assert.deepEqual(bandsOf(late, before, 3, 11, 75), [null, null, null]);
+});
+
+test("the highest of the columns is the first with the largest value", () => {
+  const bands = bandsOf(valuesOf([10, 2], [30, 9], [50, 4], [70, 9]), { begin: 0, end: 100 }, 10, 11, 90);
+  assert.deepEqual(highest(bands), { x: 3, top: 0 });
 });
 
 test("the mean of a column is that over time", () => {

@@ -9,7 +9,7 @@ import { activityOf, askedOf, hiddenIn, levelsIn, workIn } from "../src/timeline
 import { deepest } from "../src/timeline/rows";
 import { fitted, fittedRuns } from "../src/timeline/fitting";
 import { depthOf, layOut, lineOf, lineTop, type Room, rowAt, siblingsOf, visible } from "../src/timeline/layout";
-import { type Branch, FIRST_FOLDER, FIRST_IDLE, treeOf } from "../src/timeline/tree";
+import { type Branch, FIRST_DEVICE, FIRST_FOLDER, FIRST_IDLE, treeOf } from "../src/timeline/tree";
 
 const roomFor = (trees: readonly Branch[], height: number, talk = false): Room => ({ fits: fitted(trees, height, talk), needs: new Map(), talk });
 
@@ -123,6 +123,25 @@ test("streams of GPUs stand below the threads, the ones of a device in one folde
   assert.deepEqual(named(trees, new Viewing(run), roomFor(trees, 1000)), ["MainThread 4", "io 4", "CUDA[0]", "  CUDA[0:7] 1", "  CUDA[0:13] 1", "CUDA[1:7] 1", "NVTX of thread 7 1"]);
 });
 
+test("streams stand below the thread that feeds them, in any order of the rows", async () => {
+  const stream = (name: string, feeder: number, process = 0): Location => ({ ...thread(name, process, 1), kind: "stream", feeder });
+  const run = await runOf([thread("MainThread"), thread("backward"), thread("io"), thread("watch"), stream("CUDA[0:7]", 1), stream("CUDA[0:13]", 1), stream("CUDA[0:20]", 0), stream("CUDA[1:7]", 9)]);
+  const trees = treeOf(run, [], activity(run, [900, 2, 2, 1, 0, 0, 0, 0])), viewing = new Viewing(run);
+  const rows = () => named(trees, viewing, roomFor(trees, 1000));
+  assert.deepEqual(rows(), ["MainThread 4", "  CUDA[0:20] 1", "backward 4", "  CUDA[0]", "    CUDA[0:7] 1", "    CUDA[0:13] 1", "Idle threads", "CUDA[1:7] 1"]);
+  assert.deepEqual(trees.find((row) => row.name === "Idle threads")!.locations, [2, 3], "a thread that feeds a stream is not idle");
+  viewing.store.set({ sort: "name" });
+  assert.deepEqual(rows(), ["backward 4", "  CUDA[0]", "    CUDA[0:7] 1", "    CUDA[0:13] 1", "CUDA[1:7] 1", "Idle threads", "MainThread 4", "  CUDA[0:20] 1"]);
+  assert.deepEqual(siblingsOf(trees, 6, viewing.view), [], "a row that follows another is not moved alone");
+  assert.ok(siblingsOf(trees, 0, viewing.view).every((id) => ![6, FIRST_DEVICE + 4].includes(id)));
+});
+
+test("streams of a thread in a group stand below the group", async () => {
+  const run = await runOf([thread("MainThread"), ...Array.from({ length: 60 }, (_, i) => thread(`worker-${i}`)), { ...thread("CUDA[0:7]", 0, 1), kind: "stream", feeder: 31 }]);
+  const trees = treeOf(run);
+  assert.deepEqual(trees.map(({ name, follows }) => [name, follows]), [["MainThread", undefined], ["worker-…", undefined], ["CUDA[0:7]", trees[1].id]]);
+});
+
 test("frames of the library above the user's first are on one line", async () => {
   const run = await generated().run();
   const regions = run.regions.map((region, id) => ([6, 7, 8].includes(id) ? { ...region, file: "/usr/lib/python3.13/threading.py" } : region)), tile = emptyTile(6);
@@ -175,6 +194,26 @@ test("the work of a location is the time in calls in which it did not wait", asy
   assert.ok(Math.abs(workIn(tile, run) - 254 / 255) < 1e-9);
   tile.region[0] = idle;
   assert.equal(workIn(tile, run), 0);
+});
+
+test("a location with one counter and no calls is the row of the counter", async () => {
+  const metric = (name: string) => ({ name, unit: "bytes", description: "", type: "uint64" as const });
+  const metrics = (name: string): Location => ({ ...thread(name, 0, 0), kind: "metrics" });
+  const run = { ...(await runOf([thread("MainThread"), metrics("Process memory usage"), metrics("CUDA[0]"), metrics("CUDA[1]")])), metrics: ["Process memory usage", "gpu_power", "gpu_memory_in_use"].map(metric) };
+  const trees = treeOf(run, [[1, 0], [2, 1], [2, 2], [3, 2]].map(([track, metric]) => ({ track, metric, values: 5 })));
+  assert.deepEqual(trees.map(({ name, kind, locations, inner }) => [name, kind, locations, inner.map((row) => row.name)]), [
+    ["MainThread", "location", [0], []], ["Process memory usage", "counter", [1], []], ["CUDA[0]", "location", [2], ["gpu_power", "gpu_memory_in_use"]], ["CUDA[1]: gpu_memory_in_use", "counter", [3], []],
+  ]);
+});
+
+test("calls are unfolded before the counters of a device", async () => {
+  const metrics: Location = { ...thread("CUDA[0]", 0, 0), kind: "metrics" }, names = ["gpu_utilization", "gpu_power", "gpu_memory_in_use"];
+  const run = { ...(await runOf([thread("MainThread", 0, 12), metrics, thread("worker", 0, 12)])), metrics: names.map((name) => ({ name, unit: "", description: "", type: "uint64" as const })) };
+  const trees = treeOf(run, names.map((_, metric) => ({ track: 1, metric, values: 5 }))), rows = (room: number) => named(trees, new Viewing(run), roomFor(trees, room));
+  assert.equal(trees[2].detail, "3 counters");
+  assert.deepEqual(rows(190), ["MainThread 4", "worker 4", "CUDA[0]"]);
+  assert.deepEqual(rows(330), ["MainThread 4", "worker 4", "CUDA[0] 1", ...names.map((name) => `  ${name}`)]);
+  assert.deepEqual(rows(900), ["MainThread 12", "worker 12", "CUDA[0] 1", ...names.map((name) => `  ${name}`)]);
 });
 
 test("metrics of single calls have no rows, the memory of a device has one", async () => {

@@ -93,7 +93,7 @@ export function unifyRuns(sides: readonly OneRun[], regions: readonly Region[], 
     const { run } = side, letter = "AB"[n];
     Object.assign(side, { begin: begins[n], firstTrack: locations.length, firstProcess: processes.length });
     processes.push(...run.processes.map((one) => ({ ...one, parent: one.parent === null ? null : one.parent + side.firstProcess })));
-    locations.push(...run.locations.map((one) => ({ ...one, process: one.process + side.firstProcess, begin: side.toShared(one.begin), end: side.toShared(one.end) })));
+    locations.push(...run.locations.map((one) => ({ ...one, process: one.process + side.firstProcess, feeder: one.feeder == null ? null : one.feeder + side.firstTrack, begin: side.toShared(one.begin), end: side.toShared(one.end) })));
     markers.push(...run.markers.map((one) => ({ ...one, time: side.toShared(one.time), track: one.track + side.firstTrack })));
     parts.push({
       letter, title: titles[n], facts: [run.title, ...run.facts], begin: side.begin, length: run.length * side.scale,

@@ -160,6 +160,12 @@ export function bandsOf(values: Values, range: Range, width: number, height: num
   return bands.list((value) => (most === least ? height / 2 : ((most - value) / reach) * (height - 1)));
 }
 
+/** The first of the columns with the largest value. */
+export function highest(bands: readonly (Band | null)[]): { readonly x: number; readonly top: number } {
+  const top = bands.reduce((least, band) => (band ? Math.min(least, band.top) : least), Infinity);
+  return { x: bands.findIndex((band) => band?.top === top), top };
+}
+
 export const bandColour = (theme: Theme) => blend(pixel(theme.track), pixel(theme.accent), 0.45);
 
 /** Draws bands, inside them the mean as a line, and faintly the area below. */

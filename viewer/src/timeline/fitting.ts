@@ -12,15 +12,16 @@ const sum = (branches: readonly Branch[], talk: boolean) => branches.reduce((all
 const LEAST = 4;
 
 /** The rows that are unfolded in a window of this height, with their most lines. A single location is unfolded in any; the
-    others get some lines each, as long as they fit, then all of their lines. */
+    others get some lines each, as long as they fit, then rows that have counters only are unfolded, then locations get all
+    of their lines. */
 export function fitted(trees: readonly Branch[], room: number, talk: boolean): ReadonlyMap<number, number> {
-  const lines = new Map<number, number>(), leaves: Branch[] = [];
+  const lines = new Map<number, number>(), leaves: Branch[] = [], charts: Branch[] = [];
   let left = room - sum(trees, talk);
   for (let level = [...trees]; level.length;) {
     const next: Branch[] = [];
     for (const branch of byBusy(level)) {
-      if (branch.kind === "location" && branch.levels > 0) {
-        leaves.push(branch);
+      if (branch.kind === "location") {
+        (branch.levels > 0 ? leaves : charts).push(branch);
         continue;
       }
       const large = branch.kind === "metrics" || (branch.kind === "folder" && (branch.id >= FIRST_IDLE || branch.inner.length > SMALL));
@@ -40,6 +41,7 @@ export function fitted(trees: readonly Branch[], room: number, talk: boolean): R
   };
   const busiest = byBusy(leaves);
   busiest.forEach((leaf) => unfold(leaf, Math.min(leaf.few, LEAST), sum(leaf.inner, talk), leaves.length === 1));
+  for (const chart of charts) if (chart.inner.length) unfold(chart, 0, sum(chart.inner, talk));
   for (const leaf of busiest) if (lines.has(leaf.id)) unfold(leaf, Math.min(leaf.few, lines.get(leaf.id)! + Math.max(0, Math.floor(left / LINE))), 0);
   return lines;
 }

@@ -48,8 +48,15 @@ export function heightOf({ kind }: Pick<Branch, "kind">, lines: number, talk: bo
   return (lines > 1 ? lines * LINE + PADDING : FOLDED) + (talk && (kind === "location" || kind === "process") ? TALK : 0);
 }
 
-/** The selected order, with moved rows at the positions that they were given. */
-function ordered(branches: readonly Branch[], { sort, moved }: Pick<View, "sort" | "moved">): readonly Branch[] {
+/** The selected order, with moved rows at the positions that they were given, and rows that follow others below them. */
+function ordered(branches: readonly Branch[], view: Pick<View, "sort" | "moved">): readonly Branch[] {
+  const followers = branches.filter((branch) => branch.follows !== undefined);
+  if (!followers.length) return leading(branches, view);
+  const leaders = leading(branches.filter((branch) => branch.follows === undefined), view);
+  return leaders.flatMap((leader) => [leader, ...followers.filter((branch) => branch.follows === leader.id)]);
+}
+
+function leading(branches: readonly Branch[], { sort, moved }: Pick<View, "sort" | "moved">): readonly Branch[] {
   const all = sorted(branches, sort);
   if (!moved.size || !all.some((branch) => moved.has(branch.id))) return all;
   const placed = all.filter((branch) => moved.has(branch.id)).sort((a, b) => moved.get(a.id)! - moved.get(b.id)!);
@@ -58,9 +65,9 @@ function ordered(branches: readonly Branch[], { sort, moved }: Pick<View, "sort"
   return result;
 }
 
-/** The rows with the same parent in order, including the row itself; empty: the row does not exist. */
+/** The rows with the same parent in order, including the row itself; empty: the row does not exist, or follows another. */
 export function siblingsOf(branches: readonly Branch[], id: number, view: View): number[] {
-  const here = ordered(branches, view);
+  const here = ordered(branches, view).filter((branch) => branch.follows === undefined);
   if (here.some((branch) => branch.id === id)) return here.map((branch) => branch.id);
   for (const branch of branches) {
     const found = siblingsOf(insideOf(branch, view), id, view);
@@ -123,9 +130,9 @@ export function layOut(trees: readonly Branch[], view: View, room: Room): Layout
     for (const branch of ordered(branches, view)) {
       const named = shown || (filter !== "" && (branch.name.toLowerCase().includes(filter) || branch.detail.toLowerCase().includes(filter)));
       if (filter && !named && !matches(branch, filter)) continue;
-      const open = add(branch, indent, false);
+      const place = branch.follows === undefined ? indent : indent + 1, open = add(branch, place, false);
       const inner = insideOf(branch, view);
-      if (inner.length && (open || (filter && !named))) walk(inner, indent + 1, named);
+      if (inner.length && (open || (filter && !named))) walk(inner, place + 1, named);
     }
   };
   for (const id of view.pinned) {

@@ -5,7 +5,7 @@ import { COLUMNS, FIRST_ALONE, NONE, type Run, type TileKey } from "../model";
 import { hasSuspensions } from "../source/cells";
 import { importsOf } from "./activity";
 import type { Cache, Piece } from "./cache";
-import { bandColour, bandsOf, drawBands, extremes, type ValuesCache } from "./chart";
+import { bandColour, bandsOf, drawBands, extremes, highest, type ValuesCache } from "./chart";
 import { barsOf, crowd } from "./crowd";
 import { inLane } from "./lanes";
 import { depthOf, LINE, type Row } from "./layout";
@@ -13,6 +13,9 @@ import { FAINTEST, Line } from "./lines";
 import { Painting } from "../palette";
 import { levelFor, type Range, span } from "./scale";
 import { between, type Found, inStripe, type Waiting, waitingOf } from "./waiting";
+
+/** The metric of the bytes that a process holds: src/weave/memory. */
+const OF_MEMORY = "Process memory usage";
 
 /** The visible part of the rows. */
 export interface Frame {
@@ -241,20 +244,36 @@ export class Renderer {
         this.recorder.run(x / ratio, (top + edge + band.top) / ratio, 1 / ratio, (band.bottom - band.top + 2) / ratio, bandColour(theme));
         this.recorder.run(x / ratio, (top + edge + band.mean) / ratio, 1 / ratio, 2 / ratio, pixel(theme.accent));
       });
-      const [least, most] = seen, { unit } = this.run.metrics[row.metric];
+      const [least, most] = seen, { name, unit } = this.run.metrics[row.metric];
+      const valueOf = (value: number) => (unit === "bytes" ? measuredText(value, unit) : valueText(value)), marked = least < most && name === OF_MEMORY;
       const words: [number, number][] = least === most ? [[most, top + height / 2]] : [[most, top + edge + 5 * ratio], [least, bottom - edge - 5 * ratio]];
-      for (const [value, y] of words) {
-        labels.push(() => {
-          const text = unit === "bytes" ? measuredText(value, unit) : valueText(value), wide = context.measureText(text).width + 6 * ratio;
-          context.fillStyle = theme.track;
-          context.fillRect(2 * ratio, y - 7 * ratio, wide, 14 * ratio);
-          context.fillStyle = theme.text;
-          context.fillText(text, 5 * ratio, y);
-          this.recorder?.label(5, y / ratio, text, theme.text);
-        });
+      for (const [value, y] of marked ? words.slice(1) : words) labels.push(() => this.chartLabel(context, valueOf(value), 2 * ratio, y, ratio, theme.track));
+      if (marked) {
+        const whole = frame.range.begin <= 0 && frame.range.end >= this.run.length;
+        labels.push(() => this.paintPeak(context, highest(bands), top + edge, `${whole ? "peak" : "most"} ${valueOf(most)}`, ratio));
       }
     }
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(theme.line));
+  }
+
+  private chartLabel(context: CanvasRenderingContext2D, text: string, x: number, y: number, ratio: number, background: string): void {
+    const theme = this.theme!, wide = context.measureText(text).width + 6 * ratio;
+    context.fillStyle = background;
+    context.fillRect(x, y - 7 * ratio, wide, 14 * ratio);
+    context.fillStyle = theme.text;
+    context.fillText(text, x + 3 * ratio, y);
+    this.recorder?.label(x / ratio + 3, y / ratio, text, theme.text);
+  }
+
+  /** A dot at the largest value, and its words below, in the area of the chart. */
+  private paintPeak(context: CanvasRenderingContext2D, { x, top: y }: { x: number; top: number }, top: number, text: string, ratio: number): void {
+    const theme = this.theme!, wide = context.measureText(text).width + 6 * ratio;
+    const left = Math.max(0, Math.min(x - wide / 2, this.canvas.width - wide));
+    this.chartLabel(context, text, left, top + y + 14 * ratio, ratio, theme.nothing);
+    context.fillStyle = theme.lost;
+    context.beginPath();
+    context.arc(x + 0.5, top + y + ratio, 3.5 * ratio, 0, 2 * Math.PI);
+    context.fill();
   }
 
   /** The locations of a lane that are seen, and whether they are wide enough to be drawn. */

@@ -1,5 +1,5 @@
 // The tree of rows: processes, with their threads, tasks and counters inside.
-import { type Counter, FIRST_PROCESS, FIRST_RUN, type Location, type Part, partOf, type Run } from "../model";
+import { type Counter, FIRST_PROCESS, FIRST_RUN, type Location, NONE, type Part, partOf, type Run } from "../model";
 import { type Activity, FEW_ALIKE, worksHardly } from "./activity";
 import { addTo } from "../sorted";
 import { lanesOf } from "./lanes";
@@ -56,6 +56,8 @@ export interface Branch {
   busy: number;
   /** True for rows that are never folded at first. */
   open: boolean;
+  /** The row that it stands below, in any order: a thread's, or its group's. */
+  follows?: number;
   inner: Branch[];
   /** For folders: shown instead of `inner` while rows are in the order of the recording. */
   lanes?: () => Branch[];
@@ -111,16 +113,18 @@ class Trees {
     return { id, kind: "location", name, detail: kind === "task" ? "task" : "", levels, few, hidden, begin, busy: this.activity?.work[id] ?? events, open: false, inner: [], locations: [id] };
   }
 
-  /** Counters below their locations; locations without calls have counters only. */
+  /** Counters below their locations; locations without calls have counters only, and are the row of a single one. */
   private withCounters(branch: Branch): Branch {
     const mine = this.counters.get(branch.id) ?? [], { metrics } = this.run;
     const inner = mine.map(({ metric, values }): Branch => ({
       ...branch, id: FIRST_COUNTER + branch.id * 65536 + metric, kind: "counter", name: metrics[metric].name, detail: metrics[metric].unit, metric, levels: 0, few: 0, busy: values, inner: [],
     }));
     if (!mine.length) return branch;
-    if (mine.length <= FEW_COUNTERS) return { ...branch, inner, open: branch.levels === 0 };
+    if (branch.levels === 0 && inner.length === 1) return { ...inner[0], name: inner[0].name === branch.name ? branch.name : `${branch.name}: ${inner[0].name}` };
+    if (branch.levels === 0) return { ...branch, detail: plural(inner.length, "counter"), inner };
+    if (mine.length <= FEW_COUNTERS) return { ...branch, inner };
     const folder: Branch = { ...branch, id: FIRST_METRICS + branch.id, kind: "metrics", name: "Metrics", detail: String(mine.length), levels: 0, few: 0, open: false, inner };
-    return { ...branch, inner: branch.levels === 0 ? inner : [folder] };
+    return { ...branch, inner: [folder] };
   }
 
   /** A folder whose members share lanes; `nth`: a number of its own among all folders with lanes. */
@@ -136,8 +140,9 @@ class Trees {
     return folder;
   }
 
-  /** Threads in order: teams and many threads alike as groups, the ones that hardly work in one folder at the end. */
-  private threads(process: number, threads: Branch[]): Branch[] {
+  /** Threads in order: teams and many threads alike as groups, the ones that hardly work, and feed no stream, in one folder
+      at the end. */
+  private threads(process: number, threads: Branch[], feeders: ReadonlySet<number>): Branch[] {
     const alike = new Map<string, Branch[]>();
     for (const thread of threads) addTo(alike, thread.name.replace(/\d+/g, "#"), [thread]);
     const grouped = new Map<Branch, Branch>();
@@ -149,7 +154,7 @@ class Trees {
     }
     const rows = [...new Set(threads.map((thread) => grouped.get(thread) ?? thread))];
     const most = rows.reduce((most, { kind, busy }) => (kind === "location" ? Math.max(most, busy) : most), 0);
-    const idle = rows.filter((row, i) => i > 0 && this.activity && row.kind === "location" && worksHardly(row.busy, most));
+    const idle = rows.filter((row, i) => i > 0 && this.activity && row.kind === "location" && !feeders.has(row.id) && worksHardly(row.busy, most));
     if (idle.length < 2) return rows;
     const folder = joined(FIRST_IDLE + process, "folder", "Idle threads", String(idle.length), idle);
     return [...rows.filter((row) => !idle.includes(row)), folder];
@@ -177,7 +182,18 @@ class Trees {
     const tasks = of("task");
     const folder = tasks.length > 3 ? [this.folder(FIRST_FOLDER + process, process, "Tasks", "task", tasks)] : tasks;
     const started = this.run.processes.flatMap((other, id) => (other.parent === process && !parents.has(id) ? [this.process(id, parents)] : []));
-    return [...this.threads(process, of("thread")), ...this.devices(of("stream")), ...of("metrics"), ...folder, ...started];
+    return [...this.fed(process, of("thread"), of("stream")), ...of("metrics"), ...folder, ...started];
+  }
+
+  /** Threads, each with the streams below it that it feeds, and then the other streams. */
+  private fed(process: number, threads: Branch[], streams: readonly Branch[]): Branch[] {
+    const feeder = ({ id }: Branch) => this.run.locations[id].feeder ?? NONE;
+    const rows = this.threads(process, threads, new Set(streams.map(feeder)));
+    const below = rows.map((row) => streams.filter((stream) => row.locations.includes(feeder(stream)))), placed = new Set(below.flat());
+    return [
+      ...rows.flatMap((row, i) => [row, ...this.devices(below[i]).map((device) => ({ ...device, follows: row.id }))]),
+      ...this.devices(streams.filter((stream) => !placed.has(stream))),
+    ];
   }
 }
 
