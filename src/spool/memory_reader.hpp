@@ -3,6 +3,7 @@
 // A function without state, for any thread; the result is a plain value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +44,13 @@ struct MemoryData {
   bool forked = false;  // its parent holds the bytes that it has at the start, in the same pages
   std::vector<MemoryAmounts> paths;  // each after its parent
   std::vector<MemoryBlock> blocks;   // births of known paths, deaths of births before
+
+  // The last time in the records; 0: there is none.
+  std::uint64_t last_ticks() const noexcept {
+    std::uint64_t last = std::max(end, peak_ticks);
+    for (const MemoryBlock& block : blocks) last = std::max(last, block.ticks);
+    return last;
+  }
 };
 
 MemoryData read_memory(const SpoolDirectory& directory);

@@ -52,6 +52,13 @@ test("each run keeps its numbers, on the common axis", async () => {
   }
 });
 
+test("streams of each run are fed by its own threads", async () => {
+  const [a, b] = [randomRun(1, 3, 20), randomRun(2, 2, 20)], fed = ({ run }: typeof a) => ({ ...run, locations: run.locations.map((one, id) => ({ ...one, feeder: id ? 0 : null })) });
+  const pair = await Pair.of([a, b].map(({ run, paths, lanes }) => new MemorySource(run, paths, lanes)), [fed(a), fed(b)]);
+  const { run } = await pair.aligned({ func: "", n: 1 });
+  assert.deepEqual(run.locations.map(({ feeder }) => feeder), [null, 0, 0, null, 3]);
+});
+
 test("tiles of the second run are those of its own axis, moved", async () => {
   const { b, pair } = await made();
   for (const n of [1, 2, 5]) {

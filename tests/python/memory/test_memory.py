@@ -1,10 +1,12 @@
 """Memory: allocations by call path, the peak and the rest at the end, compared with blocks of known sizes."""
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
 
 import pytest
+from gpu_runs import events_of
 
 import timeloom as timeloom_module
 
@@ -163,6 +165,31 @@ def test_killed_process_keeps_its_peak(program, timeloom):
     (process,) = report["processes"]
     assert not process["complete"] and process["peak_bytes"] > 32 * MB
     assert path_of(report, "leak")["at_peak"]["bytes"] >= 32 * MB
+
+
+KILLED_AFTER_STEPS = """\
+import os
+kept = []
+def step(): kept.append(bytearray(20_000_000))
+def pause(): return sum(range(200_000))
+for _ in range(5): step(), pause()
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_curve_of_a_killed_process_has_the_times_of_its_calls(program):
+    Path("killed.py").write_text(KILLED_AFTER_STEPS)
+    subprocess.run([program, "run", "--quiet", "--memory", "-o", "run", "killed.py"], check=False)
+    subprocess.run([program, "weave", "run"], check=False, capture_output=True)
+    locations, steps = events_of(Path("run")), []
+    for kind, time, *words in locations["MainThread"]:
+        if words == ["__main__.step"]:
+            steps.append((kind, time))
+    values = [(time, value) for _, time, ((_, value),) in locations["Process memory usage"]]
+    grown = [time for (_, before), (time, after) in itertools.pairwise(values) if after - before >= 20_000_000]
+    assert [kind for kind, _ in steps] == ["enter", "leave"] * 5 and len(grown) == 5
+    for (_, enter), time, (_, leave) in zip(steps[::2], grown, steps[1::2], strict=True):
+        assert enter <= time <= leave
 
 
 def test_read_has_the_amounts_of_each_call_path(measured):
