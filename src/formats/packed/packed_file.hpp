@@ -28,9 +28,10 @@
 namespace timeloom::packed {
 
 inline constexpr std::uint32_t kMagic = 0x4b504c54;  // "TLPK"
-// Files that have kept the definitions of another tool have version 3, files with parts version 2,
-// all others version 1.
-inline constexpr std::uint16_t kVersion = 3;
+// A file has the version of what it holds, so that older readers can read what they know.
+inline constexpr std::uint16_t kVersion = 5;  // definitions of another tool, and accelerators
+inline constexpr std::uint16_t kVersionOfAccelerators = 4;
+inline constexpr std::uint16_t kVersionOfOriginal = 3;
 inline constexpr std::uint16_t kVersionOfParts = 2;  // also of files of hosts
 
 enum class SectionKind : std::uint16_t {
@@ -79,10 +80,8 @@ class FileWriter {
   // Creates the file. `run`: see SectionHead.
   FileWriter(std::filesystem::path path, std::uint64_t run);
 
-  // The file gets version 2. REQUIRES: before all others.
-  void holds_parts() noexcept { version_ = kVersionOfParts; }
-  // The file gets version 3. REQUIRES: the same.
-  void holds_original() noexcept { version_ = kVersion; }
+  // REQUIRES: before the first section.
+  void has_version(std::uint16_t version) noexcept { version_ = version; }
   // Appends a section; any thread. `head`: all but the checks and the size.
   void append(SectionHead head, ByteSpan body);
   // Appends `sections` sections of the part `number` as they are in another file.

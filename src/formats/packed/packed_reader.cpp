@@ -47,7 +47,8 @@ class PackedReader : public RunSource {
     counts_.resize(definitions_.locations.size());
     lost_at_opening_ = file_.damaged_parts();
     for (const Section& section : std::span(file_.sections()).subspan(1)) take(section);
-    const bool had_original = file_.sections().front().head.version == kVersion;
+    const std::uint16_t version = file_.sections().front().head.version;
+    const bool had_original = version == kVersionOfOriginal || version == kVersion;
     if (had_original && !definitions_.original) ++lost_at_opening_;
     for (auto& blocks : blocks_) sort_blocks(blocks);
     for (std::size_t i = 0; i < counts_.size(); ++i) {

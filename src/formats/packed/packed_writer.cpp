@@ -126,8 +126,7 @@ class PackedWriter : public TraceSink {
   void begin(const Definitions& definitions) override {
     definitions_ = &definitions;
     blocks_.begin(definitions);
-    if (!parts_.empty()) blocks_.file.holds_parts();
-    if (definitions.original) blocks_.file.holds_original();
+    blocks_.file.has_version(version_of(definitions));
     append(SectionKind::kDefinitions, bytes_of(definitions));
     if (definitions.original) append(SectionKind::kOriginal, bytes_of(*definitions.original));
     for (const TakenPart& part : parts_) append(part);
@@ -151,6 +150,13 @@ class PackedWriter : public TraceSink {
   }
 
  private:
+  std::uint16_t version_of(const Definitions& definitions) const noexcept {
+    const bool accelerators = !definitions.contexts.empty();
+    if (definitions.original) return accelerators ? kVersion : kVersionOfOriginal;
+    if (accelerators) return kVersionOfAccelerators;
+    return parts_.empty() ? 1 : kVersionOfParts;
+  }
+
   void append(SectionKind kind, const Bytes& bytes, std::uint64_t part = 0) {
     SectionHead head;
     head.kind = kind;
