@@ -28,7 +28,8 @@ enum class Paradigm : std::uint8_t {
   kPthread,
   kOpenMp,
   kKokkos,
-  kCuda
+  kCuda,
+  kSampling  // seen by samples only
 };
 
 // The kind of code that a region is (OTF2 region role).

@@ -83,7 +83,13 @@ enum class EventKind : std::uint8_t {
   kRmaGet,   // value: bytes; a copy to the accelerator starts
   kRmaPut,   // value: bytes; a copy to the host starts
   kRmaDone,  // the copy has ended
+  // Samples of CPU time; only in a run of exchange::with_samples(). A frame is not an event of its
+  // own: a call that is open at the next sample and was not recorded, below all open ones and below
+  // the frames before it.
+  kSampleFrame,  // ref: region
+  kSample,       // value: CPU time in ns, ref: the source line, 0: not known
 };
+// The last kind that a recorded run has.
 inline constexpr EventKind kLastEventKind = EventKind::kRmaDone;
 
 constexpr bool is_io(EventKind kind) noexcept {
@@ -114,7 +120,8 @@ constexpr bool is_rma(EventKind kind) noexcept {
 }
 // Whether the record belongs to the next event rather than being an event.
 constexpr bool is_no_event(EventKind kind) noexcept {
-  return kind == EventKind::kWaiting || kind == EventKind::kOperand || kind == EventKind::kIoOffset;
+  return kind == EventKind::kWaiting || kind == EventKind::kOperand ||
+         kind == EventKind::kIoOffset || kind == EventKind::kSampleFrame;
 }
 
 inline constexpr std::int64_t kUnknownExitStatus = INT64_MIN;

@@ -32,6 +32,7 @@ struct Options {
   std::string title;              // the run, as the user named it
   std::string creator;            // this program and its version
   Weight weight = Weight::kTime;  // for formats with one number per call path
+  bool samples = false;           // the run has its samples (exchange/samples/sampled_run.hpp)
   bool flat = false;              // a row per region instead of a row per call path
   unsigned threads = 1;           // number of threads that may read
   // The category of functions, where another tool uses another word for it. Only for Perfetto.
@@ -60,6 +61,7 @@ struct Format {
   bool differences = false;   // takes Options::before
   bool flat_table = false;    // takes Options::flat
   bool weights = false;       // takes Options::weight
+  bool samples = false;       // of_events takes Options::samples; of_paths needs nothing for it
   bool whole_stacks = false;  // its size grows with the square of the stack depth
   bool directory = false;     // several files in a directory, written by the convert command
 };

@@ -22,6 +22,7 @@ Category category_of(const Region& region) {
     case Paradigm::kOpenMp:
     case Paradigm::kKokkos:
     case Paradigm::kCuda:
+    case Paradigm::kSampling:
     case Paradigm::kOther: break;
   }
   return Category::kOther;

@@ -70,6 +70,7 @@ class SelectedLocation : public LocationSink {
     if (time > choice_.span.until || (time == choice_.span.until && enters)) close();
     if (event.kind == EventKind::kEnter) return enter(event);
     if (event.kind == EventKind::kLeave) return leave(event);
+    if (event.kind == EventKind::kSampleFrame && !is_chosen(event.ref)) return;
     const bool of_call =
         is_parameter(event.kind) && wakeup_end_of(event, definitions_) == WakeupEnd::kNone;
     if (of_call) return parameter(event);
@@ -88,8 +89,12 @@ class SelectedLocation : public LocationSink {
     return event;
   }
 
+  bool is_chosen(std::uint32_t region) const {
+    return region < choice_.regions.size() && choice_.regions[region];
+  }
+
   void enter(const Event& event) {
-    const bool chosen = event.ref < choice_.regions.size() && choice_.regions[event.ref];
+    const bool chosen = is_chosen(event.ref);
     stack_.push_back(chosen);
     if (!chosen || closed_) return;
     open_.push_back({event, {}});

@@ -214,6 +214,7 @@ complete -c timeloom -n '__fish_seen_subcommand_from convert' -l only-my-code -d
 complete -c timeloom -n '__fish_seen_subcommand_from convert' -l events -d 'Every event, of formats that can hold call paths'
 complete -c timeloom -n '__fish_seen_subcommand_from convert' -l paths -d 'Call paths, of formats that can hold events'
 complete -c timeloom -n '__fish_seen_subcommand_from convert' -l flat -d 'One row per region (csv, json, arrow)'
+complete -c timeloom -n '__fish_seen_subcommand_from convert' -l samples -d 'Samples of CPU time as samples, with functions of libraries'
 complete -c timeloom -n '__fish_seen_subcommand_from convert' -l weight -x -a 'allocated held peak time visits waiting work' -d 'time (default), visits, work, waiting, or bytes: allocated, peak, held (collapsed)'
 complete -c timeloom -n '__fish_seen_subcommand_from convert' -l before -r -d 'Compare with an earlier run (collapsed)'
 complete -c timeloom -n __fish_use_subcommand -f -a preload -d 'Print what to preload so that I/O, threads and MPI are recorded'

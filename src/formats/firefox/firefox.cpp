@@ -15,19 +15,21 @@ namespace {
 
 class FirefoxRun : public RunSink {
  public:
-  FirefoxRun(const Definitions& definitions, Destination& out)
-      : definitions_(definitions), tracks_(definitions), out_(out) {}
+  FirefoxRun(const Definitions& definitions, bool samples, Destination& out)
+      : definitions_(definitions), tracks_(definitions), samples_(samples), out_(out) {}
   void begin(const Definitions&) override {}
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
     std::string prefix = first_ ? "\n" : ",\n";
     first_ = false;
-    return std::make_unique<ThreadSink>(definitions_, tracks_, location, out_, std::move(prefix));
+    return std::make_unique<ThreadSink>(definitions_, tracks_, location, out_, std::move(prefix),
+                                        samples_);
   }
   void finish() override {}
 
  private:
   const Definitions& definitions_;
   exchange::Tracks tracks_;
+  const bool samples_;
   Destination& out_;
   bool first_ = true;
 };
@@ -57,7 +59,7 @@ std::string head(const Definitions& definitions, const Options& options) {
 
 void write_events(RunSource& run, const Options& options, Destination& out) {
   out.write(head(run.definitions(), options));
-  FirefoxRun sink(run.definitions(), out);
+  FirefoxRun sink(run.definitions(), options.samples, out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.replay(sinks, 1);  // one location after the other
   out.write("\n]}\n");
@@ -70,6 +72,7 @@ const exchange::Format kFormat = {
     .suffix = "firefox.json",
     .opened_by = "https://profiler.firefox.com",
     .of_events = write_events,
+    .samples = true,
 };
 
 }  // namespace timeloom::firefox

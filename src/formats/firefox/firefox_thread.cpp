@@ -1,6 +1,7 @@
 #include "formats/firefox/firefox_thread.hpp"
 
 #include "core/metric_unit.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "exchange/format_text.hpp"
 
 namespace timeloom::firefox {
@@ -46,18 +47,20 @@ std::string end_of_table(std::uint64_t rows) { return ",\"length\":" + std::to_s
 }  // namespace
 
 ThreadSink::ThreadSink(const Definitions& definitions, const exchange::Tracks& tracks,
-                       const Location& location, exchange::Destination& out, std::string prefix)
+                       const Location& location, exchange::Destination& out, std::string prefix,
+                       bool samples)
     : CallSink(definitions),
       tracks_(tracks),
       location_(location),
       out_(out),
       prefix_(std::move(prefix)),
+      samples_(samples),
       clock_(definitions.clock) {}
 
 // A sample is a stretch of time with the same stack. The first sample without calls marks their
 // end.
 void ThreadSink::sample_until(std::uint64_t time) {
-  if (!open_.empty() && time > since_) {
+  if (!samples_ && !open_.empty() && time > since_) {
     sample_stack_.add_number(open_.back().stack);
     sample_time_.add_time(since_);
     sample_weight_.add_time(time - since_);
@@ -68,7 +71,7 @@ void ThreadSink::sample_until(std::uint64_t time) {
 void ThreadSink::enter(const Event& event, Arguments arguments) {
   const std::uint64_t time = clock_(event.time);
   sample_until(time);
-  open_.push_back({stack_of(event.ref), time, texts_of(arguments)});
+  open_.push_back({stack_of(open_stack(), event.ref), time, texts_of(arguments)});
 }
 
 void ThreadSink::leave(const Event& event, Arguments late) {
@@ -77,7 +80,7 @@ void ThreadSink::leave(const Event& event, Arguments late) {
   if (open_.empty()) return;
   const Open call = std::move(open_.back());
   open_.pop_back();
-  if (open_.empty()) {
+  if (open_.empty() && !samples_) {
     sample_stack_.add_null();
     sample_time_.add_time(time);
     sample_weight_.add_number(0);
@@ -92,6 +95,7 @@ void ThreadSink::leave(const Event& event, Arguments late) {
 
 void ThreadSink::value(const Event& event) {
   const Metric& metric = definitions().metrics[event.ref];
+  if (samples_ && is_sampled_time(metric)) return;  // the weight of a sample
   std::string text;
   append_number(text, metric_value(event, metric.type));
   if (const std::string unit = value_unit(metric); !unit.empty()) text += " " + unit;
@@ -100,6 +104,8 @@ void ThreadSink::value(const Event& event) {
 }
 
 void ThreadSink::other(const Event& event) {
+  if (event.kind == EventKind::kSampleFrame) return frames_.push_back(event.ref);
+  if (event.kind == EventKind::kSample) return add_sample(event);
   const bool off = event.kind == EventKind::kRecordingOff;
   if (!off && event.kind != EventKind::kRecordingOn) return;
   const std::uint64_t time = clock_(event.time);
@@ -107,8 +113,21 @@ void ThreadSink::other(const Event& event) {
              {});
 }
 
-std::uint32_t ThreadSink::stack_of(std::uint32_t region) {
-  const std::uint32_t above = open_.empty() ? kNoStack : open_.back().stack;
+void ThreadSink::add_sample(const Event& event) {
+  std::uint32_t stack = open_stack();
+  for (const std::uint32_t frame : frames_) stack = stack_of(stack, frame);
+  frames_.clear();
+  if (stack == kNoStack) return;  // nothing of it is selected
+  sample_stack_.add_number(stack);
+  sample_time_.add_time(clock_(event.time));
+  sample_weight_.add_time(event.value);
+}
+
+std::uint32_t ThreadSink::open_stack() const noexcept {
+  return open_.empty() ? kNoStack : open_.back().stack;
+}
+
+std::uint32_t ThreadSink::stack_of(std::uint32_t above, std::uint32_t region) {
   const std::uint32_t found = stacks_.find(above, region);
   if (found != ChildTable::kNone) return found;
   const auto stack = static_cast<std::uint32_t>(stack_frame_.size());

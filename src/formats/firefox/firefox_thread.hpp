@@ -19,9 +19,11 @@ namespace timeloom::firefox {
 
 class ThreadSink : public exchange::CallSink {
  public:
-  // `prefix` is written before the thread. All arguments outlive the sink.
+  // `prefix` is written before the thread; `samples`: the run has its samples, which take the place
+  // of the stretches between its calls. All arguments outlive the sink.
   ThreadSink(const Definitions& definitions, const exchange::Tracks& tracks,
-             const Location& location, exchange::Destination& out, std::string prefix);
+             const Location& location, exchange::Destination& out, std::string prefix,
+             bool samples);
 
  protected:
   void enter(const Event& event, Arguments arguments) override;
@@ -38,7 +40,10 @@ class ThreadSink : public exchange::CallSink {
   };
 
   void sample_until(std::uint64_t time);
-  std::uint32_t stack_of(std::uint32_t region);
+  void add_sample(const Event& event);
+  // The number of the stack of the open calls.
+  std::uint32_t open_stack() const noexcept;
+  std::uint32_t stack_of(std::uint32_t above, std::uint32_t region);
   std::uint32_t function_of(std::uint32_t region);
   std::uint32_t string_of(const std::string& text);
   std::string texts_of(Arguments arguments) const;
@@ -55,9 +60,11 @@ class ThreadSink : public exchange::CallSink {
   const Location& location_;
   exchange::Destination& out_;
   std::string prefix_;
+  const bool samples_;
   exchange::RunClock clock_;
   std::vector<Open> open_;
-  std::uint64_t since_ = 0;  // the start of the current stack
+  std::uint64_t since_ = 0;            // the start of the current stack
+  std::vector<std::uint32_t> frames_;  // of the next sample, below the open calls
 
   ChildTable stacks_;  // a stack, by its parent and its last region
   std::unordered_map<std::uint32_t, std::uint32_t> functions_;

@@ -71,6 +71,10 @@ void write_properties(const Shared& shared) {
   }
 }
 
+std::uint64_t contexts_of(const Shared& shared) {
+  return shared.contexts ? shared.contexts->nodes().size() + shared.contexts->places().size() : 0;
+}
+
 // An upper limit for the bytes of the global definitions and the markers.
 std::uint64_t most_bytes(const Shared& shared) {
   constexpr std::uint64_t kRecord = 128;  // without texts and members of groups
@@ -78,7 +82,7 @@ std::uint64_t most_bytes(const Shared& shared) {
   const std::uint64_t records = all.regions.size() + all.groups.size() + all.locations.size() +
                                 all.metrics.size() + all.parameters.size() +
                                 2 * all.io_handles.size() + shared.io_files.strings().size() +
-                                shared.strings.strings().size();
+                                shared.strings.strings().size() + contexts_of(shared);
   std::uint64_t texts = 0;
   for (const std::string& text : shared.strings.strings()) texts += text.size();
   std::uint64_t markers = 0;

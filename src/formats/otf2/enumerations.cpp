@@ -12,6 +12,7 @@ OTF2_Paradigm paradigm_of(Paradigm paradigm) {
     case Paradigm::kOpenMp: return OTF2_PARADIGM_OPENMP;
     case Paradigm::kKokkos: return OTF2_PARADIGM_KOKKOS;
     case Paradigm::kCuda: return OTF2_PARADIGM_CUDA;
+    case Paradigm::kSampling: return OTF2_PARADIGM_SAMPLING;
     case Paradigm::kIo:
     case Paradigm::kOther: return OTF2_PARADIGM_NONE;
     case Paradigm::kUnknown: break;

@@ -54,6 +54,7 @@ class GlobalDefinitions {
     write_metrics();
     write_parameters();
     write_io_definitions(shared_, writer_);
+    write_calling_contexts(shared_, writer_);
   }
 
  private:
@@ -324,6 +325,7 @@ void intern_names(Shared& shared) {
   intern_communicators(shared);
   intern_team_names(shared);
   intern_windows(shared);
+  intern_generator(shared);
 }
 
 void write_global_definitions(Shared& shared, const Written& written, const Epoch& epoch) {

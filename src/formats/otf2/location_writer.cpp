@@ -48,6 +48,7 @@ class LocationWriter : public LocationSink {
   LocationWriter(Shared& shared, Written& written, const Location& location)
       : shared_(shared), written_(written), location_(location), teams_(shared) {
     forget_library_errors();
+    if (shared.contexts) contexts_.emplace(*shared.contexts, *shared.definitions);
     attributes_ = OTF2_AttributeList_New();
     writer_ = OTF2_Archive_GetEvtWriter(shared_.archive, location_.id.value());
     if (attributes_ == nullptr || writer_ == nullptr) {
@@ -99,6 +100,7 @@ class LocationWriter : public LocationSink {
 
   OTF2_ErrorCode write(const Event& event) {
     const OTF2_TimeStamp time = ticks(event.time);
+    if (contexts_) return write_in_context(event, time);
     switch (event.kind) {
       case EventKind::kEnter:
         digest_.add(time, event.ref, false);
@@ -106,6 +108,22 @@ class LocationWriter : public LocationSink {
       case EventKind::kLeave:
         digest_.add(time, event.ref, true);
         return OTF2_EvtWriter_Leave(writer_, waited(), time, event.ref);
+      default: return write_other(event, time);
+    }
+  }
+
+  OTF2_ErrorCode write_in_context(const Event& event, OTF2_TimeStamp time) {
+    const bool has_region =
+        event.kind <= EventKind::kLeave || event.kind == EventKind::kSampleFrame;
+    if (has_region && event.ref >= shared_.definitions->regions.size()) {
+      throw Error(what() + ": an event refers to region " + std::to_string(event.ref) +
+                  ", which is not defined [TL316]");
+    }
+    switch (event.kind) {
+      case EventKind::kEnter: return contexts_->enter(writer_, waited(), event);
+      case EventKind::kLeave: return contexts_->leave(writer_, waited(), event);
+      case EventKind::kSampleFrame: contexts_->frame(event); return OTF2_SUCCESS;
+      case EventKind::kSample: return contexts_->sample(writer_, event);
       default: return write_other(event, time);
     }
   }
@@ -260,6 +278,7 @@ class LocationWriter : public LocationSink {
   EventDigest digest_;
   Operands operands_;
   TeamWriter teams_;
+  std::optional<ContextWriter> contexts_;
   std::optional<Event> offset_;  // of the next I/O event
   std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
   std::array<std::uint64_t, kWaitingCauses> by_cause_{};  // parts of it

@@ -6,6 +6,7 @@
 
 #include "core/event.hpp"
 #include "core/waiting_metric.hpp"
+#include "formats/otf2/calling_contexts.hpp"
 #include "formats/otf2/otf2_library.hpp"
 #include "formats/otf2/read/event_files.hpp"
 #include "formats/otf2/string_table.hpp"
@@ -15,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +33,7 @@ struct MetricMember {
 };
 
 // Data shared by all location writers of an archive. Filled before the first of them is opened,
-// except for `strings`, which locks by itself.
+// except for `strings` and `contexts`, which lock by themselves.
 struct OriginalReferences;  // original_archive.hpp
 struct Shared {
   OTF2_Archive* archive = nullptr;
@@ -63,6 +65,7 @@ struct Shared {
   // Of an archive that gets the definitions of another tool back; else null.
   const OriginalReferences* original = nullptr;
   OTF2_AttributeRef process_attribute = 0;  // of ProgramBegin
+  std::optional<CallingContexts> contexts;  // of an archive with samples
   std::vector<EventFiles> taken;
   std::size_t largest_table = 0;  // of the tables for their references, upper limit in bytes
 };

@@ -28,12 +28,18 @@ class Archive : public RunSink {
   virtual EventReferences references() const = 0;
 };
 
+// The form of the calls in an archive.
+enum class Calls : std::uint8_t {
+  kRegions,          // enters and leaves of regions
+  kCallingContexts,  // enters and leaves of call paths, and samples, which need them
+};
+
 // Returns a sink that writes the archive `directory`/`name`.otf2 (with `name`.def and `name`/).
 // REQUIRES: the directory exists, the archive does not. Different threads may use LocationSinks at
 // the same time. Memory is bounded for each open location. An archive is complete only after
 // finish(). Throws Error.
 std::unique_ptr<Archive> create(const std::filesystem::path& directory,
-                                const std::string& name = "traces");
+                                const std::string& name = "traces", Calls calls = Calls::kRegions);
 
 // Opens the archive with this anchor file ("….otf2") and reads its definitions. Throws Error when
 // the archive is damaged or is not an archive. Events of kinds that are missing in core/event.hpp

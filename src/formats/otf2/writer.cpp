@@ -98,8 +98,9 @@ constexpr OTF2_FlushCallbacks kFlush = {always_flush, nullptr};
 
 class ArchiveWriter : public Archive {
  public:
-  ArchiveWriter(const std::filesystem::path& directory, const std::string& name)
+  ArchiveWriter(const std::filesystem::path& directory, const std::string& name, Calls calls)
       : directory_(directory), name_(name), anchor_(directory / (name + ".otf2")) {
+    if (calls == Calls::kCallingContexts) shared_.contexts.emplace();
     shared_.what = "cannot write the trace in " + directory.string();
     shared_.files = directory / name;
     for (const auto& path : {anchor_, directory / (name + ".def"), shared_.files}) {
@@ -218,8 +219,9 @@ class ArchiveWriter : public Archive {
 
 }  // namespace
 
-std::unique_ptr<Archive> create(const std::filesystem::path& directory, const std::string& name) {
-  return std::make_unique<ArchiveWriter>(directory, name);
+std::unique_ptr<Archive> create(const std::filesystem::path& directory, const std::string& name,
+                                Calls calls) {
+  return std::make_unique<ArchiveWriter>(directory, name, calls);
 }
 
 }  // namespace timeloom::otf2

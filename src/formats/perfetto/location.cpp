@@ -1,13 +1,17 @@
 // The events of one location: a sequence of packets with its own clock and interned names.
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/samples/sample_period.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/wakeups.hpp"
 #include "exchange/call_sink.hpp"
 #include "exchange/format_text.hpp"
+#include "formats/perfetto/sample_stacks.hpp"
 #include "formats/perfetto/schema.hpp"
 #include "formats/perfetto/shared.hpp"
 
@@ -41,13 +45,15 @@ class PerfettoLocation : public exchange::CallSink {
         known_parameters_(shared.definitions.parameters.size()),
         known_counters_(shared.definitions.metrics.size()),
         transfers_(shared.definitions, shared.messages, location.id),
-        arrows_(shared.arrows, location.id) {
+        arrows_(shared.arrows, location.id),
+        stacks_(shared.definitions) {
     begin_sequence();
   }
 
  protected:
   void enter(const Event& event, Arguments arguments) override {
     if (shared_.launches.any()) entered_.push_back(ticks(event.time));
+    if (shared_.samples) path_.push_back(event.ref);
     event_.number(event::kType, event::kSliceBegin);
     if (event.ref < known_regions_.size()) {
       intern_region(event.ref);
@@ -68,6 +74,7 @@ class PerfettoLocation : public exchange::CallSink {
 
   void leave(const Event& event, Arguments late) override {
     if (!entered_.empty()) entered_.pop_back();
+    if (!path_.empty()) path_.pop_back();
     if (const auto* const task = arrows_.left()) {
       add_arrows("made", event::kFlowIds, task->made, event);
     }
@@ -78,6 +85,7 @@ class PerfettoLocation : public exchange::CallSink {
 
   void value(const Event& event) override {
     const Metric& metric = definitions().metrics[event.ref];
+    if (shared_.samples && is_sampled_time(metric)) return;  // of a sample
     const std::uint64_t number = metric.of_process()
                                      ? shared_.numbers.of_process_counter(process_, event.ref)
                                      : shared_.numbers.of_counter(index_, event.ref);
@@ -103,6 +111,8 @@ class PerfettoLocation : public exchange::CallSink {
 
   void other(const Event& event) override {
     switch (event.kind) {
+      case EventKind::kSampleFrame: return frames_.push_back(event.ref);
+      case EventKind::kSample: return sample(event);
       case EventKind::kRecordingOff: return instant(event.time, "recording off");
       case EventKind::kRecordingOn: return instant(event.time, "recording on");
       case EventKind::kThreadCreate:
@@ -142,6 +152,10 @@ class PerfettoLocation : public exchange::CallSink {
     ProtoMessage of_events, of_packets;
     of_events.number(event::kTrackUuid, shared_.numbers.of_location(index_));
     of_packets.message(defaults::kTrackEventDefaults, of_events);
+    if (shared_.samples) {
+      of_packets.message(defaults::kPerfSampleDefaults,
+                         sample_defaults(sample_period(definitions())));
+    }
     of_packets.number(defaults::kTimestampClockId, clock::kOfSequence);
 
     packet_.number(packet::kTrustedPacketSequenceId, index_ + 1);
@@ -153,18 +167,38 @@ class PerfettoLocation : public exchange::CallSink {
   }
 
   // Appends event_ and the texts interned for it.
-  void add(Timestamp time) {
+  void add(Timestamp time) { add(time, packet::kTrackEvent, event_); }
+
+  void add(Timestamp time, Field field, const ProtoMessage& contents) {
     const std::uint64_t now = shared_.clock(time);
     packet_.number(packet::kTimestamp, now - std::min(last_, now));
     last_ = std::max(last_, now);
     packet_.number(packet::kTrustedPacketSequenceId, index_ + 1);
     packet_.number(packet::kSequenceFlags, packet::kNeedsState);
     if (!interned_.bytes().empty()) packet_.message(packet::kInternedData, interned_);
-    packet_.message(packet::kTrackEvent, event_);
+    packet_.message(field, contents);
     framed_.message(trace::kPacket, packet_);
     packets_ += framed_.bytes();
     for (ProtoMessage* one : {&packet_, &interned_, &event_, &framed_}) one->clear();
     if (packets_.size() >= kPiece) pass();
+  }
+
+  // The calls that are open, and the frames below them.
+  void sample(const Event& event) {
+    std::vector<std::uint32_t> path = path_;
+    path.insert(path.end(), frames_.begin(), frames_.end());
+    frames_.clear();
+    sampled_time_ += event.value;
+    const auto defined = [this](std::uint32_t region) { return region < known_regions_.size(); };
+    if (path.empty() || !std::ranges::all_of(path, defined)) return;
+    const exchange::Track& track = shared_.tracks.tracks[index_];
+    ProtoMessage one;
+    one.number(perf_sample::kPid, shared_.tracks.processes[process_].id);
+    one.number(perf_sample::kTid, track.thread);
+    one.number(perf_sample::kCallstackIid, stacks_.number_of(path, interned_));
+    one.number(perf_sample::kCpuMode, perf_sample::kUserMode);
+    one.number(perf_sample::kTimebaseCount, sampled_time_);
+    add(event.time, packet::kPerfSample, one);
   }
 
   void pass() {
@@ -316,6 +350,9 @@ class PerfettoLocation : public exchange::CallSink {
   exchange::TransferReader transfers_;
   exchange::ArrowReader arrows_;
   std::map<Field, std::map<std::string, std::uint64_t>> texts_;  // interned ones of transfers
+  SampleStacks stacks_;
+  std::vector<std::uint32_t> path_, frames_;  // open calls, and frames of the next sample
+  std::uint64_t sampled_time_ = 0;            // nanoseconds of all samples before
   ProtoMessage event_;
   ProtoMessage interned_;
   ProtoMessage packet_;

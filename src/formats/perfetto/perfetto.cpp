@@ -11,10 +11,12 @@ namespace {
 class PerfettoRun : public RunSink {
  public:
   PerfettoRun(const Definitions& definitions, exchange::MessageNumbers messages,
-              exchange::NumberedArrows arrows, GpuWorks works, std::string_view functions,
+              exchange::NumberedArrows arrows, GpuWorks works, const exchange::Options& options,
               exchange::Destination& out)
-      : shared_(definitions, std::move(messages), std::move(arrows), std::move(works), functions,
-                out) {}
+      : shared_(definitions, std::move(messages), std::move(arrows), std::move(works),
+                options.functions, out) {
+    shared_.samples = options.samples;
+  }
   void begin(const Definitions&) override {
     shared_.out.write(describe(shared_));
     shared_.out.write(describe_markers(shared_));
@@ -31,8 +33,8 @@ class PerfettoRun : public RunSink {
 
 void write_events(RunSource& run, const exchange::Options& options, exchange::Destination& out) {
   PerfettoRun sink(run.definitions(), exchange::number_messages(run, options.threads),
-                   exchange::number_arrows(run, options), GpuWorks(run, options.threads),
-                   options.functions, out);
+                   exchange::number_arrows(run, options), GpuWorks(run, options.threads), options,
+                   out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.replay(sinks, options.threads);
 }
@@ -45,6 +47,7 @@ const exchange::Format kFormat = {
     .opened_by = "https://ui.perfetto.dev",
     .of_events = write_events,
     .text = false,
+    .samples = true,
 };
 
 }  // namespace timeloom::perfetto

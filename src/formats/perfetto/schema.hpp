@@ -16,13 +16,34 @@ inline constexpr Field kPacket = 1;
 namespace packet {
 inline constexpr Field kClockSnapshot = 6, kTimestamp = 8, kTrustedPacketSequenceId = 10,
                        kTrackEvent = 11, kInternedData = 12, kSequenceFlags = 13,
-                       kGpuRenderStageEvent = 53, kTimestampClockId = 58, kTracePacketDefaults = 59,
-                       kTrackDescriptor = 60;
+                       kGpuRenderStageEvent = 53, kPerfSample = 66, kTimestampClockId = 58,
+                       kTracePacketDefaults = 59, kTrackDescriptor = 60;
 inline constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;  // of sequence_flags
 }  // namespace packet
 
 namespace defaults {  // of packets
-inline constexpr Field kTrackEventDefaults = 11, kTimestampClockId = 58;
+inline constexpr Field kTrackEventDefaults = 11, kPerfSampleDefaults = 12, kTimestampClockId = 58;
+}
+namespace sample_default {
+inline constexpr Field kTimebase = 1;
+}
+namespace timebase {
+inline constexpr Field kPeriod = 1, kCounter = 4;
+inline constexpr std::uint64_t kTaskClock = 3;
+}  // namespace timebase
+// A sample, and the interned stack to which it refers.
+namespace perf_sample {
+inline constexpr Field kPid = 2, kTid = 3, kCallstackIid = 4, kCpuMode = 5, kTimebaseCount = 6;
+inline constexpr std::uint64_t kUserMode = 3;
+}  // namespace perf_sample
+namespace callstack {
+inline constexpr Field kFrameIds = 2;
+}
+namespace frame {
+inline constexpr Field kFunctionNameId = 2, kMappingId = 3;
+}
+namespace mapping {
+inline constexpr Field kPathStringIds = 7;
 }
 
 namespace event {
@@ -65,10 +86,12 @@ inline constexpr Field kNameIid = 1, kUintValue = 3, kIntValue = 4, kDoubleValue
 
 namespace interned {
 inline constexpr Field kEventCategories = 1, kEventNames = 2, kDebugAnnotationNames = 3,
-                       kSourceLocations = 4, kGraphicsContexts = 23, kGpuSpecifications = 24,
-                       kDebugAnnotationStringValues = 29;
+                       kSourceLocations = 4, kFunctionNames = 5, kFrames = 6, kCallstacks = 7,
+                       kMappingPaths = 17, kMappings = 19, kGraphicsContexts = 23,
+                       kGpuSpecifications = 24, kDebugAnnotationStringValues = 29;
 inline constexpr Field kComputeKernels = 1000;  // an extension, of Perfetto 55 and later
 inline constexpr Field kIid = 1, kName = 2;     // of all of them except source locations
+inline constexpr Field kText = 2;               // of paths and names of functions
 inline constexpr Field kFileName = 2, kFunctionName = 3, kLineNumber = 4;  // of source locations
 }  // namespace interned
 

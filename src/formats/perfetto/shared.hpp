@@ -71,6 +71,7 @@ struct Shared {
   exchange::RunClock clock;
   GpuLaunches launches;
   GpuWorks works;
+  bool samples = false;  // the run has its samples
 };
 
 // Appends a packet in the form that the file has it.

@@ -112,8 +112,9 @@ class PprofWriter {
   }
 
   void write_types() {
-    std::vector<SampleType> types{{visits_word(tree_.definitions), "count"},
-                                  {"time", "nanoseconds"}};
+    // Samples have the names that other profilers give them.
+    const char* const time = options_.samples ? "cpu" : "time";
+    std::vector<SampleType> types{{visits_word(tree_.definitions), "count"}, {time, "nanoseconds"}};
     for (const exchange::PathValue kind : values_.kinds()) types.push_back(type_of_value(kind));
     for (const auto& [type, unit] : types) {
       ProtoMessage one;
@@ -121,7 +122,7 @@ class PprofWriter {
       one.number(value_type::kUnit, string(unit));
       head_.message(profile_field::kSampleType, one);
     }
-    head_.number(profile_field::kDefaultSampleType, string("time"));
+    head_.number(profile_field::kDefaultSampleType, string(time));
   }
 
   // Each region is a function and a location. Their numbers start at 1; the last number stands for

@@ -9,6 +9,7 @@
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
 #include "exchange/path_values.hpp"
+#include "exchange/samples/open_path.hpp"
 #include "exchange/tracks.hpp"
 #include "profile/samples/throttled_times.hpp"
 
@@ -72,18 +73,59 @@ std::string profile_head(const exchange::Tracks& tracks, std::size_t index, cons
   return text + R"(,"unit":"nanoseconds","startValue":0)";
 }
 
+// Each sample of a thread: its stack, and the CPU time that it stands for.
+class SamplesOfLocation : public LocationSink {
+ public:
+  SamplesOfLocation(Destination& out, std::string text) : out_(out), text_(std::move(text)) {}
+
+  void consume(std::span<const Event> events) override {
+    for (const Event& event : events) {
+      if (path_.take(event)) add(event.value);
+    }
+  }
+  void finish() override {
+    text_ += R"(],"weights":[)" + weights_ + R"(],"endValue":)";
+    append_number(text_, total_);
+    out_.write(text_ + "}");
+  }
+
+ private:
+  void add(std::uint64_t weight) {
+    if (path_.path().empty()) return;  // nothing of it is selected
+    text_ += weights_.empty() ? "[" : ",[";
+    for (std::size_t i = 0; i < path_.path().size(); ++i) {
+      if (i > 0) text_ += ',';
+      append_number(text_, path_.path()[i]);
+    }
+    text_ += ']';
+    if (!weights_.empty()) weights_ += ',';
+    append_number(weights_, weight);
+    total_ += weight;
+    if (text_.size() < kPiece) return;
+    out_.write(text_);
+    text_.clear();
+  }
+
+  Destination& out_;
+  std::string text_, weights_;
+  exchange::OpenPath path_;
+  std::uint64_t total_ = 0;
+};
+
 // One thread writes the profiles one after the other.
 class SpeedscopeRun : public RunSink {
  public:
-  SpeedscopeRun(const Definitions& definitions, Destination& out)
-      : tracks_(definitions), clock_(definitions.clock), out_(out) {}
+  SpeedscopeRun(const Definitions& definitions, bool samples, Destination& out)
+      : tracks_(definitions), clock_(definitions.clock), samples_(samples), out_(out) {}
 
   void begin(const Definitions&) override {}
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
     std::string text = first_ ? "\n" : ",\n";
     first_ = false;
-    text += profile_head(tracks_, tracks_.index_of(location.id), "evented") + R"(,"events":[)";
-    return std::make_unique<OfLocation>(*this, std::move(text));
+    const char* const type = samples_ ? "sampled" : "evented";
+    text += profile_head(tracks_, tracks_.index_of(location.id), type);
+    if (samples_) return std::make_unique<SamplesOfLocation>(out_, text + R"(,"samples":[)");
+    return std::make_unique<OfLocation>(*this, text + R"(,"events":[)");
   }
   void finish() override {}
 
@@ -127,13 +169,14 @@ class SpeedscopeRun : public RunSink {
 
   exchange::Tracks tracks_;
   exchange::RunClock clock_;
+  const bool samples_;
   Destination& out_;
   bool first_ = true;
 };
 
 void write_events(RunSource& run, const Options& options, Destination& out) {
   out.write(head(options, frames_of(run.definitions())));
-  SpeedscopeRun sink(run.definitions(), out);
+  SpeedscopeRun sink(run.definitions(), options.samples, out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.replay(sinks, 1);  // one location after the other
   out.write("\n]}\n");
@@ -213,6 +256,7 @@ const exchange::Format kFormat = {
     .opened_by = "https://speedscope.app, npx speedscope",
     .of_events = write_events,
     .of_paths = write_paths,
+    .samples = true,
     .whole_stacks = true,
 };
 

@@ -33,6 +33,7 @@ struct ConvertOptions {
   bool events = false;
   bool paths = false;
   bool flat = false;
+  bool samples = false;
   std::optional<exchange::Weight> weight;
   exchange::Selection selection;
 };
@@ -42,6 +43,9 @@ std::string wrong_conversion(const ConvertOptions& options) {
   if (!options.format) return "--to FORMAT is missing";
   if (options.events + options.paths + options.flat > 1) {
     return "--events, --paths and --flat are different tables; choose one";
+  }
+  if (options.samples && !options.before.empty()) {
+    return "--before compares calls, and --samples holds none; choose one";
   }
   if (options.weight && !(*options.format)->weights) {
     return "--weight goes with collapsed; others hold all of them";
@@ -87,6 +91,7 @@ ConvertJob job_of(const ConvertOptions& options, const std::filesystem::path& ru
   job.options.title = run.string();
   job.options.creator = "timeloom " TIMELOOM_VERSION;
   job.options.threads = std::max(1u, std::thread::hardware_concurrency());
+  job.options.samples = options.samples;
   job.options.flat = job.content == Content::kFlat;
   job.options.weight = options.weight.value_or(exchange::Weight::kTime);
   return job;
@@ -115,12 +120,19 @@ int make_archive(const ConvertOptions& options, const ConvertJob& job) {
   return kDone;
 }
 
+void refuse_samples(const ConvertJob& job) {
+  if (!job.options.samples || job.format->samples) return;
+  throw WrongUsage(std::string(job.format->name) +
+                   " holds no samples; leave out --samples [TL727]");
+}
+
 // Several files in a directory.
 int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
   if (options.events || options.paths || options.flat || !options.before.empty()) {
     throw WrongUsage(std::string(made.format->name) +
                      " holds both; leave out --events, --paths, --flat and --before [TL409]");
   }
+  refuse_samples(made);
   if (made.format == &kOtf2Format) return make_archive(options, made);
   door_of_format(*made.format)
       ->fill_directory(made, options.output.empty() ? std::nullopt : std::optional(options.output));
@@ -201,6 +213,8 @@ Command register_convert(CLI::App& program) {
   known.flag("--events", options->events, "Every event, of formats that can hold call paths");
   known.flag("--paths", options->paths, "Call paths, of formats that can hold events");
   known.flag("--flat", options->flat, "One row per region (csv, json, arrow)");
+  known.flag("--samples", options->samples,
+             "Samples of CPU time as samples, with functions of libraries");
   static const std::map<std::string, exchange::Weight> kWeights = {
       {"time", exchange::Weight::kTime},           {"visits", exchange::Weight::kVisits},
       {"work", exchange::Weight::kWork},           {"waiting", exchange::Weight::kWaiting},

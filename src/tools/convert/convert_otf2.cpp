@@ -13,6 +13,7 @@
 #include "exchange/format_text.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "run/open_directory.hpp"
+#include "tools/convert/chosen_events.hpp"
 #include "tools/run/run_facts.hpp"
 #include "weave/run.hpp"
 #include "weave/trace/trace_files.hpp"
@@ -52,13 +53,10 @@ run::Directory open_place(const std::filesystem::path& path) {
 
 void write_archive(const ConvertJob& job, RunSource& trace,
                    const std::filesystem::path& directory) {
-  const std::unique_ptr<RunSink> archive = otf2::create(directory);
+  const auto calls = job.options.samples ? otf2::Calls::kCallingContexts : otf2::Calls::kRegions;
+  const std::unique_ptr<RunSink> archive = otf2::create(directory, "traces", calls);
   const std::array<RunSink*, 1> sinks = {archive.get()};
-  if (job.selection.everything()) {
-    trace.replay(sinks, job.options.threads);
-  } else {
-    exchange::select(trace, job.selection, job.options.threads)->replay(sinks, job.options.threads);
-  }
+  trace.replay(sinks, job.options.threads);
 }
 
 // The archive is written where nobody else can put a link in the place of its files.
@@ -80,19 +78,20 @@ const exchange::Format kOtf2Format = {.name = "otf2",
                                       .suffix = "otf2",
                                       .opened_by = "timeloom, otf2-print, Vampir",
                                       .text = false,
+                                      .samples = true,
                                       .directory = true};
 
 std::vector<std::string> write_otf2(const ConvertJob& job, const std::filesystem::path& directory) {
   if (!weave::has_trace(job.run)) {
     throw Error(job.run.string() + " is a profile, which has no events for an OTF2 trace [TL411]");
   }
-  const std::unique_ptr<RunSource> trace = weave::open_trace(weave::trace_of(job.run));
+  ChosenEvents events(job.run, job.selection, job.options.samples, job.options.threads);
   try {
-    write_into(job, *trace, open_place(directory));
+    write_into(job, events.source(), open_place(directory));
   } catch (const std::system_error& error) {
     refuse(directory, error.code().message());
   }
-  return facts_of(trace->definitions()).losses;
+  return facts_of(events.definitions()).losses;
 }
 
 }  // namespace timeloom::tools

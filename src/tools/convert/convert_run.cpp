@@ -6,7 +6,9 @@
 
 #include "core/error.hpp"
 #include "exchange/limited_depth.hpp"
+#include "exchange/samples/sampled_run.hpp"
 #include "profile/call_tree_sink.hpp"
+#include "tools/convert/chosen_events.hpp"
 #include "tools/convert/convert_formats.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/run/run_facts.hpp"
@@ -72,6 +74,25 @@ profile::CallTree estimated_paths(RunSource& trace, const std::filesystem::path&
   return exchange::select(std::move(tree), mine);
 }
 
+// The call paths of the samples, with the CPU time that they stand for.
+profile::CallTree sampled_paths(const ConvertJob& job) {
+  ChosenEvents events(job.run, job.selection, true, job.options.threads);
+  const std::unique_ptr<RunSource> samples = exchange::only_samples(events.source());
+  return folded_paths(*samples, job.options.threads);
+}
+
+void check_samples(const ConvertJob& job) {
+  const std::string name(job.format->name);
+  if (takes_events(job) && !job.format->samples) {
+    throw WrongUsage(name + " has no place for samples among its events; leave out --samples" +
+                     (job.content == Content::kEvents ? ", --events or both" : "") + " [TL727]");
+  }
+  if (!weave::has_trace(job.run)) {
+    throw Error(job.run.string() +
+                " is a profile: its samples have no call paths; --samples needs a trace [TL728]");
+  }
+}
+
 }  // namespace
 
 void check_job(const ConvertJob& job, bool compared) {
@@ -90,6 +111,7 @@ void check_job(const ConvertJob& job, bool compared) {
   if (compared && !format.differences) {
     throw WrongUsage(name + " holds one run; --before goes with collapsed [TL409]");
   }
+  if (job.options.samples) check_samples(job);
   const bool profile_only = !weave::has_trace(job.run);
   if (profile_only && takes_events(job)) {
     throw Error(job.run.string() + " is a profile, which has no times of events, and " + name +
@@ -119,7 +141,9 @@ profile::CallTree chosen_paths(const std::filesystem::path& run,
 
 std::vector<std::string> convert_run(const ConvertJob& job, exchange::Destination& out) {
   if (!takes_events(job)) {
-    profile::CallTree tree = chosen_paths(job.run, job.selection, job.options.threads);
+    profile::CallTree tree = job.options.samples
+                                 ? sampled_paths(job)
+                                 : chosen_paths(job.run, job.selection, job.options.threads);
     std::vector<std::string> notes = facts_of(tree.definitions).losses;
     if (job.format->whole_stacks && exchange::limit_depth(tree)) {
       notes.push_back(formatted("stacks of {} end after {} calls with '(deeper calls)' [TL436]",
@@ -128,16 +152,12 @@ std::vector<std::string> convert_run(const ConvertJob& job, exchange::Destinatio
     job.format->of_paths(tree, job.options, out);
     return notes;
   }
-  const std::unique_ptr<RunSource> trace = weave::open_trace(weave::trace_of(job.run));
+  ChosenEvents events(job.run, job.selection, job.options.samples, job.options.threads);
   std::vector<std::string> left_out;
   exchange::Options options = job.options;
   options.notes = &left_out;
-  if (job.selection.everything()) {
-    job.format->of_events(*trace, options, out);
-  } else {
-    job.format->of_events(*exchange::select(*trace, job.selection, options.threads), options, out);
-  }
-  std::vector<std::string> notes = facts_of(trace->definitions()).losses;
+  job.format->of_events(events.source(), options, out);
+  std::vector<std::string> notes = facts_of(events.definitions()).losses;
   std::ranges::move(left_out, std::back_inserter(notes));
   return notes;
 }

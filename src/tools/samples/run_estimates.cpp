@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,43 +9,13 @@
 #include "core/throttled.hpp"
 #include "formats/sample_file/sample_file_reader.hpp"
 #include "profile/samples/throttled_times.hpp"
+#include "tools/samples/regions_of_file.hpp"
 
 namespace timeloom::tools {
 namespace {
 
 namespace fs = std::filesystem;
 using profile::MetricStatistics;
-
-using FunctionKey = std::tuple<std::string_view, std::string_view, std::uint32_t>;
-
-// The regions of a run by the numbers that they have in its file of samples. Readers may number
-// them anew.
-class RegionsOfFile {
- public:
-  RegionsOfFile(const sample_file::Reader& file, const Definitions& definitions)
-      : file_(file), definitions_(definitions) {
-    for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
-      by_function_.try_emplace(key_of(definitions.regions[i]), RegionId{i});
-    }
-  }
-  RegionId operator()(std::uint32_t number) const {
-    const sample_file::Function& function = *file_.function(number);
-    const FunctionKey key(function.name, function.file, function.line);
-    const bool same =
-        number < definitions_.regions.size() && key_of(definitions_.regions[number]) == key;
-    if (same) return RegionId{number};
-    const auto found = by_function_.find(key);
-    return found == by_function_.end() ? RegionId{} : found->second;
-  }
-
- private:
-  static FunctionKey key_of(const Region& region) {
-    return {region.name, region.file, region.first_line};
-  }
-  const sample_file::Reader& file_;
-  const Definitions& definitions_;
-  std::map<FunctionKey, RegionId> by_function_;
-};
 
 constexpr std::size_t kDeepest = 1000;  // frames: a recorded sample has no more
 
@@ -75,21 +43,16 @@ std::vector<profile::SampledFrame> stack_of(const sample_file::Reader& file,
   return stack;
 }
 
-fs::path directory_of(const fs::path& run) {
-  std::error_code none;
-  return fs::is_directory(run, none) ? run : run.parent_path();
-}
-
 }  // namespace
 
 bool lacks_estimates(const Definitions& definitions, const fs::path& run) {
   return ThrottledFunctions(definitions.properties).any() && !has_estimates(definitions) &&
-         has_single_samples(directory_of(run));
+         has_single_samples(directory_of_run(run));
 }
 
 void add_estimates(profile::CallTree& tree, const fs::path& run, const SamplePart& part) {
   if (!lacks_estimates(tree.definitions, run)) return;
-  sample_file::Reader file(single_samples(directory_of(run)));
+  sample_file::Reader file(single_samples(directory_of_run(run)));
   const RegionsOfFile regions(file, tree.definitions);
   std::vector<profile::EstimatedPath> paths;
   for (const auto& [key, time] : stack_sums(file, part)) {

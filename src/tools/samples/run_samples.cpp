@@ -11,6 +11,11 @@ namespace timeloom::tools {
 
 namespace fs = std::filesystem;
 
+fs::path directory_of_run(const fs::path& run) {
+  std::error_code none;
+  return fs::is_directory(run, none) ? run : run.parent_path();
+}
+
 fs::path single_samples(const fs::path& run) {
   return run / run::name_of(run::Item::kSingleSamples);
 }

@@ -32,6 +32,8 @@ struct SampleRows {
   std::vector<run::LineRow> lines;
 };
 
+// The directory of a run that is named by it, or by its trace.
+std::filesystem::path directory_of_run(const std::filesystem::path& run);
 // The path of the file of its single samples.
 std::filesystem::path single_samples(const std::filesystem::path& run);
 // Whether the run has its single samples: older versions did not keep them.
