@@ -18,6 +18,14 @@ const DoorTools* found(auto matches) {
 void set_door_tools(std::span<const DoorTools* const> doors) { g_doors = doors; }
 std::span<const DoorTools* const> door_tools() { return g_doors; }
 
+std::string plain_calls_note() {
+  for (const DoorTools* door : g_doors) {
+    if (door->plain_calls_note == nullptr) continue;
+    if (std::string note = door->plain_calls_note(); !note.empty()) return note;
+  }
+  return {};
+}
+
 const DoorTools* door_of_layout(std::string_view layout) {
   return found([&](const DoorTools* door) { return door->layout == layout; });
 }

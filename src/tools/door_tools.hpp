@@ -31,6 +31,9 @@ struct DoorTools {
   // A line that tells how to get these files for a run that was woven later, by a command that
   // reads it. Null: the door has none.
   std::string (*files_note)(const std::filesystem::path& run) = nullptr;
+  // A sentence if the environment asks for enters and leaves where an OTF2 archive would have
+  // samples and calling contexts; else empty. Throws Error. Null: the door has no such request.
+  std::string (*plain_calls_note)() = nullptr;
   // Programs of other names, not in the help. Null: none.
   std::vector<Command> (*commands)(CLI::App& program) = nullptr;
 };
@@ -39,6 +42,8 @@ struct DoorTools {
 std::span<const DoorTools* const> all_doors();
 void set_door_tools(std::span<const DoorTools* const> doors);
 std::span<const DoorTools* const> door_tools();
+// The first such sentence of a door; empty: none asks for it.
+std::string plain_calls_note();
 // Null: no door of this build has that layout.
 const DoorTools* door_of_layout(std::string_view layout);
 // Null: the format belongs to no door.

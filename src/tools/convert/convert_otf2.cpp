@@ -14,6 +14,7 @@
 #include "formats/otf2/otf2.hpp"
 #include "run/open_directory.hpp"
 #include "tools/convert/chosen_events.hpp"
+#include "tools/door_tools.hpp"
 #include "tools/run/run_facts.hpp"
 #include "weave/run.hpp"
 #include "weave/trace/trace_files.hpp"
@@ -51,19 +52,19 @@ run::Directory open_place(const std::filesystem::path& path) {
   return directory;
 }
 
-void write_archive(const ConvertJob& job, RunSource& trace,
+void write_archive(bool samples, unsigned threads, RunSource& trace,
                    const std::filesystem::path& directory) {
-  const auto calls = job.options.samples ? otf2::Calls::kCallingContexts : otf2::Calls::kRegions;
+  const auto calls = samples ? otf2::Calls::kCallingContexts : otf2::Calls::kRegions;
   const std::unique_ptr<RunSink> archive = otf2::create(directory, "traces", calls);
   const std::array<RunSink*, 1> sinks = {archive.get()};
-  trace.replay(sinks, job.options.threads);
+  trace.replay(sinks, threads);
 }
 
 // The archive is written where nobody else can put a link in the place of its files.
-void write_into(const ConvertJob& job, RunSource& trace, const run::Directory& directory) {
+void write_into(bool samples, unsigned threads, RunSource& trace, const run::Directory& directory) {
   const weave::WorkingDirectory working(directory);
   try {
-    write_archive(job, trace, working.get().fixed_path());
+    write_archive(samples, threads, trace, working.get().fixed_path());
     for (const run::Item item : weave::kTraceItems) {
       if (working.get().holds(item)) working.get().move(item, directory, item);
     }
@@ -85,13 +86,17 @@ std::vector<std::string> write_otf2(const ConvertJob& job, const std::filesystem
   if (!weave::has_trace(job.run)) {
     throw Error(job.run.string() + " is a profile, which has no events for an OTF2 trace [TL411]");
   }
-  ChosenEvents events(job.run, job.selection, job.options.samples, job.options.threads);
+  const std::string plain = job.options.samples ? plain_calls_note() : std::string();
+  const bool samples = job.options.samples && plain.empty();
+  ChosenEvents events(job.run, job.selection, samples, job.options.threads);
   try {
-    write_into(job, events.source(), open_place(directory));
+    write_into(samples, job.options.threads, events.source(), open_place(directory));
   } catch (const std::system_error& error) {
     refuse(directory, error.code().message());
   }
-  return facts_of(events.definitions()).losses;
+  std::vector<std::string> notes = facts_of(events.definitions()).losses;
+  if (!plain.empty()) notes.push_back(plain);
+  return notes;
 }
 
 }  // namespace timeloom::tools

@@ -52,8 +52,11 @@ class Run:
     def __init__(self, path, program):
         self.path, self.program = path, program
 
-    def process(self, *words):
-        return subprocess.run([self.program, *map(str, words)], capture_output=True, text=True, cwd=self.path.parent)
+    def process(self, *words, **variables):
+        command = [self.program, *map(str, words)]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=self.path.parent, env=environment(variables)
+        )  # fmt: skip
 
     def output(self, *words):
         done = self.process(*words)
@@ -308,6 +311,24 @@ def test_a_part_of_the_run(record, options):
     functions = {path[-1] for _, path, _, _ in mine}
     assert {"__main__.rounds", "__main__.second"} <= functions
     assert functions <= {"__main__.<module>", "__main__.main", "__main__.rounds", "__main__.second"}
+
+
+@ways
+def test_the_variable_of_score_p_for_plain_calls_is_obeyed(record, options, tmp_path):
+    run = record(*options)
+    printed = {}
+    for name, words, value in (
+        ("plain", (), None), ("true", ("--samples",), "yes"), ("false", ("--samples",), "false"),
+    ):  # fmt: skip
+        variables = {} if value is None else {"SCOREP_TRACING_CONVERT_CALLING_CONTEXT_EVENTS": value}
+        done = run.process("convert", run.path, "--to", "otf2", *words, "-o", tmp_path / name, **variables)
+        assert done.returncode == 0, done.stderr
+        told = "has enters and leaves, and no samples, as SCOREP_TRACING_CONVERT_CALLING_CONTEXT_EVENTS asks for [TL729]"
+        assert (told in done.stderr) == (name == "true")
+        anchor = tmp_path / name / "traces.otf2"
+        printed[name] = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=True).stdout
+    assert printed["true"] == printed["plain"]
+    assert "CALLING_CONTEXT_SAMPLE" not in printed["true"] and "CALLING_CONTEXT_SAMPLE" in printed["false"]
 
 
 def test_what_has_no_samples_is_refused(record, tmp_path):

@@ -132,7 +132,7 @@ constexpr std::array kTable = {
                    kBool,
                    "false",
                    "write plain events instead of calling contexts",
-                   kNoUnwinding,
+                   "only timeloom convert --to otf2 --samples writes them, and obeys it",
                    {},
                    kNotInCfg},
     ScorepVariable{"SCOREP_MEMORY_RECORDING",
