@@ -122,20 +122,55 @@ def sums(samples):
     return found
 
 
+# A region of the user around a call, and much work outside of it.
+WITH_BLOCK = """\
+import ctypes, timeloom
+busy = ctypes.CDLL("./busy.so")
+busy.sixty.argtypes = [ctypes.c_long]
+busy.sixty.restype = None
+
+def inner():
+    busy.sixty(200)
+
+inner()
+with timeloom.region("block"):
+    inner()
+"""
+
+# Nearly all of its time is in a function that is called too often to be recorded.
+OFTEN_CALLED = """\
+import time
+
+def small(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+def calls():
+    end = time.thread_time() + 1
+    while time.thread_time() < end:
+        for _ in range(100):
+            small(40)
+
+calls()
+"""
+
+
 @pytest.fixture(scope="module")
 def record(tmp_path_factory, timeloom_program):
     runs = {}
 
-    def record(*options):
-        if options not in runs:
+    def record(*options, text=SHARES):
+        if (options, text) not in runs:
             directory = tmp_path_factory.mktemp("forms")
             subprocess.run(["cc", "-O1", "-shared", "-fPIC", NATIVE / "busy.c", "-o", directory / "busy.so"], check=True)
-            (directory / "app.py").write_text(SHARES)
+            (directory / "app.py").write_text(text)
             command = [sys.executable, "-m", "timeloom", "--quiet", "-o", "run", *options, "app.py"]
             done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=300, env=environment())
             assert done.returncode == 0 and "samples are taken" not in done.stderr, done.stderr
-            runs[options] = Run(directory / "run", timeloom_program)
-        return runs[options]
+            runs[options, text] = Run(directory / "run", timeloom_program)
+        return runs[options, text]
 
     return record
 
@@ -193,6 +228,34 @@ def test_calls_are_calling_contexts_and_distances_are_those_of_the_paths(record,
             if kind != "CallingContextLeave":
                 assert distance == len(path) - same + 1, (kind, path, before)
             before = path[:-1] if kind == "CallingContextLeave" else now
+
+
+@needs_monitoring
+def test_regions_of_the_user_are_calls_among_samples(record):
+    """With --sampling, nothing else is recorded; the stack of a sample lies below them."""
+    run = record("--sampling", text=WITH_BLOCK)
+    events, _ = run.archive()
+    calls = [(kind, path) for _, kind, _, path, *_ in (one for one in events if len(one) > 4)
+             if kind != "CallingContextSample"]  # fmt: skip
+    assert calls == [("CallingContextEnter", ["block"]), ("CallingContextLeave", ["block"])]
+    samples = run.samples()
+    assert sums((path, ns) for _, path, _, ns in samples) == run.native()
+    stack = ("__main__.<module>", "__main__.inner", "busy: sixty")
+    found = Counter(path for _, path, _, _ in samples if path[-1] == "busy: sixty")
+    assert set(found) == {stack, ("block", *stack)}
+    assert found["block", *stack] == pytest.approx(found[stack], rel=0.5)
+
+
+@needs_monitoring
+def test_a_throttled_function_is_below_its_caller(record):
+    run = record("--sample", "1ms", "--overhead", "1%", text=OFTEN_CALLED)
+    samples = run.stacks()
+    assert sums(samples) == run.native()
+    small = [path for path, _ in samples if "__main__.small" in path]
+    assert {path[:-1] for path in small} == {("__main__.<module>", "__main__.calls", "__main__.small")}
+    rows = json.loads(run.output("report", "--native", "--json", run.path))["functions"]
+    expected = sum(caller["samples"] for row in rows for caller in row["callers"] if caller["function"] == "__main__.small")
+    assert len(small) == pytest.approx(expected, rel=0.1) and expected > 100
 
 
 @ways
