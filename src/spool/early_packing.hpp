@@ -30,6 +30,7 @@ inline constexpr std::uint64_t kLargeLog = std::uint64_t{1} << 30;
 // GiB; or less than 256 MiB, which a program fills within seconds.
 constexpr bool is_filling(std::uint64_t free, std::uint64_t all) noexcept {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  if (all == 0) return false;  // a file system that does not tell
   return free < 256 * kMiB || (free < all / 10 && free < 4096 * kMiB);
 }
 

@@ -325,7 +325,7 @@ TEST_F(PackedFile, DefinitionsOfAnotherToolAreKept) {
   const fs::path file = write(run);
   const std::vector<Part> parts = parts_of(file);
   ASSERT_EQ(parts[1].head.kind, SectionKind::kOriginal);
-  EXPECT_EQ(parts[0].head.version, 3u);
+  EXPECT_EQ(parts[0].head.version, kVersion);
   const auto source = open(file);
   ASSERT_NE(source->definitions().original, nullptr);
   EXPECT_EQ(source->definitions().original->anchor, kept.anchor);
