@@ -29,7 +29,8 @@ enum class Paradigm : std::uint8_t {
   kOpenMp,
   kKokkos,
   kCuda,
-  kSampling  // seen by samples only
+  kMemory,   // functions that allocate and free memory
+  kSampling  // seen by samples only; in no recorded run
 };
 
 // The kind of code that a region is (OTF2 region role).
@@ -72,7 +73,8 @@ enum class RegionRole : std::uint8_t {
   kTaskWait,
   kDataTransfer,
   kAllocate,
-  kDeallocate
+  kDeallocate,
+  kReallocate
 };
 
 struct Region {

@@ -54,7 +54,8 @@ enum class EventKind : std::uint8_t {
   kIoReadDone,
   kIoWriteDone,
   kIoFlushDone,
-  // Messages of MPI; the operands before them are described in core/mpi/mpi_event.hpp.
+  // Messages of MPI; the operands before them are described in core/mpi/mpi_event.hpp, and the
+  // operands of calls that allocate memory in core/memory/memory_attributes.hpp.
   kOperand,              // not an event of its own: ref: kind, value: operand, of the next event
   kMpiSend,              // ref: communicator, value: bytes
   kMpiRecv,              // the same; the message has arrived

@@ -70,6 +70,7 @@ enum class ExtendedKind : std::uint8_t {
   kTaskCreate = 22,    // number of the task
   kTaskSwitch = 23,    // number of the task that runs from here on (0: the implicit task)
   kTaskComplete = 24,  // number of the task
+  kAttribute = 25,     // MemoryAttribute, value; belongs to the next enter or leave
   // Messages; see core/mpi/mpi_event.hpp. A pair of u32 is (first | second << 32).
   kMpiSend = 32,                // (communicator, rank of the peer), tag, bytes
   kMpiRecv = 33,                // the same
@@ -134,7 +135,8 @@ constexpr bool is_event(EventWord word) noexcept {
     case ExtendedKind::kTrack:
     case ExtendedKind::kTrackEnd:
     case ExtendedKind::kRewindBegin:
-    case ExtendedKind::kRewindEnd: return false;
+    case ExtendedKind::kRewindEnd:
+    case ExtendedKind::kAttribute: return false;
     default: return true;
   }
 }

@@ -23,6 +23,7 @@ Category category_of(const Region& region) {
     case Paradigm::kKokkos:
     case Paradigm::kCuda:
     case Paradigm::kSampling:
+    case Paradigm::kMemory:
     case Paradigm::kOther: break;
   }
   return Category::kOther;

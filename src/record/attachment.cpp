@@ -374,6 +374,18 @@ NativeCall::NativeCall() noexcept {
   }
 }
 
+NativeCall::NativeCall(AtOnce) noexcept {
+  ThreadRecorder& recorder = *t_recorder;
+  if (is_shared(&recorder) || !active()) return;
+  const bool alone = begin_native_call(recorder);
+  if (alone && recorder.attached()) {
+    recorder_ = &recorder;
+    return;
+  }
+  recorder.end_native_call();
+  if (!alone && recorder.attached()) recorder.count_lost_event();
+}
+
 // False: the recorder does not take part in the measurement (any more).
 bool NativeCall::begin(ThreadRecorder& recorder) noexcept {
   while (!begin_native_call(recorder)) {

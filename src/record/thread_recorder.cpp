@@ -219,6 +219,7 @@ void ThreadRecorder::use_room() noexcept {
 // it began with little.
 bool ThreadRecorder::has_room(std::size_t words) noexcept {
   while (static_cast<std::size_t>(std::max<std::ptrdiff_t>(end_ - cursor_, 0)) < words) {
+    const KeepOff of_wrappers;  // see next_segment()
     if (segment_ == nullptr || !writer_->extend(segment_)) return false;
     use_room();
   }
@@ -352,9 +353,11 @@ void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> 
   const std::uint64_t waited = now - base_ > horizon_ ? waited_until(now) : 0;
   if (make_room(now, top_)) {
     put_waiting(waited, now);
+    if (kind == ExtendedKind::kAttribute) ++extra_words_;  // no event
     return put_extended(kind, words, now);
   }
-  profile_ != nullptr ? aggregate_extended(kind, words, now) : writer_->count_lost(1);
+  if (profile_ != nullptr) return aggregate_extended(kind, words, now);
+  if (kind != ExtendedKind::kAttribute) writer_->count_lost(1);
 }
 
 // When recording was off, who waited for whom and which file was used has no place in a profile.

@@ -41,6 +41,8 @@ class ThreadRecorder : public EventPath {
   void limit_recorded_depth(std::size_t depth) noexcept;
   std::size_t depth() const noexcept { return static_cast<std::size_t>(top_ - stack_->base); }
   bool beyond_depth() const noexcept { return depth() > record_depth_; }
+  // Whether a user region that is entered now is recorded.
+  bool has_depth() const noexcept { return depth() < record_depth_; }
 
   // Enters a region that is not recorded; until it is left, functions inside it are not, either:
   // they take the slow path, too. User regions are recorded.

@@ -54,8 +54,9 @@ void check_overhead(const Settings& settings) {
 
 void check_sampling(const Settings& settings, Measured measured) {
   if (!settings.flag(kSettings.sampling)) return;
-  for (const auto other : {kSettings.c_functions, kSettings.async_tasks, kSettings.causes,
-                           kSettings.memory, kSettings.memory_python, kSettings.memory_all}) {
+  for (const auto other :
+       {kSettings.c_functions, kSettings.async_tasks, kSettings.causes, kSettings.memory,
+        kSettings.memory_python, kSettings.memory_all, kSettings.memory_events}) {
     if (settings.flag(other)) refuse_with_sampling(settings, other);
   }
   const SettingId of_calls[] = {kSettings.overhead,

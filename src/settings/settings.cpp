@@ -141,6 +141,7 @@ std::string note_on(std::string_view variable) {
 const Setting* meant_by(const Setting& setting, std::string_view value) {
   if (&setting != &setting_of(kSettings.memory)) return nullptr;
   if (value == "all") return &setting_of(kSettings.memory_all);
+  if (value == "events") return &setting_of(kSettings.memory_events);
   return value == "python" ? &setting_of(kSettings.memory_python) : nullptr;
 }
 
@@ -154,7 +155,8 @@ void Settings::set(const Setting& setting, std::string_view value, const std::st
   if (setting.type != kList) {
     values_[setting.name] = {checked(setting, value, origin), origin};
     if (&setting == &setting_of(kSettings.memory) && !flag(kSettings.memory)) {
-      for (const auto& kind : {kSettings.memory_all, kSettings.memory_python}) {
+      for (const auto& kind :
+           {kSettings.memory_all, kSettings.memory_python, kSettings.memory_events}) {
         values_.erase(setting_of(kind).name);
       }
     }

@@ -60,7 +60,7 @@ bool records_threads(const Settings& settings) {
 
 bool records_memory(const Settings& settings) {
   return settings.flag(kSettings.memory) || settings.flag(kSettings.memory_python) ||
-         settings.flag(kSettings.memory_all);
+         settings.flag(kSettings.memory_all) || settings.flag(kSettings.memory_events);
 }
 
 bool records_openmp(const Settings& settings) {

@@ -72,9 +72,9 @@ bool parse_region(Cursor& in, std::map<std::uint32_t, Region>& regions) {
   region.group = in.text();
   region.first_line = in.number<std::uint32_t>();
   region.last_line = in.number<std::uint32_t>();
-  region.paradigm = enumerator(in.number<std::uint8_t>(), Paradigm::kKokkos, Paradigm::kUnknown);
+  region.paradigm = enumerator(in.number<std::uint8_t>(), Paradigm::kMemory, Paradigm::kUnknown);
   region.role =
-      enumerator(in.number<std::uint8_t>(), RegionRole::kDeallocate, RegionRole::kUnknown);
+      enumerator(in.number<std::uint8_t>(), RegionRole::kReallocate, RegionRole::kUnknown);
   if (in.ok()) regions[id] = std::move(region);
   return in.ok();
 }

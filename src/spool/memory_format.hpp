@@ -48,10 +48,14 @@ struct MemoryHeader {
   MemoryCount lost_paths;   // allocations whose call path has no place in the table
   MemoryCount lost_blocks;  // sampled blocks without a place in the log
   MemoryCount foreign;      // 1: the program has an allocator of its own that is not seen
-  MemoryCount all;          // 1: the owner of each block is known, so holdings are in use
+  MemoryCount all;          // 1: the owner of each block is known, so holdings are in use; 2: and
+                            // each block has its birth and death in the log
   MemoryCount peak_number;  // counts the peaks, each higher than the one before
 };
 static_assert(sizeof(MemoryHeader) == 136 && sizeof(MemoryHeader) <= kMemoryPathsAt);
+
+inline constexpr std::uint64_t kMemoryAllBlocks = 1;  // values of `all`
+inline constexpr std::uint64_t kMemoryEachBlock = 2;
 
 // In the place of the region of a call path.
 inline constexpr std::uint32_t kMemoryThread = UINT32_MAX;  // a thread, outside all regions
@@ -72,7 +76,7 @@ struct MemoryPath {
   MemoryCount frees;      // by this call path, whoever has allocated
   MemoryCount freed;
   MemoryCount largest;  // allocation
-  std::uint64_t unused;
+  MemoryCount highest;  // of the bytes that the process held right after an allocation
 };
 static_assert(sizeof(MemoryPath) == 64);
 

@@ -52,6 +52,7 @@ bool take_header(const os::File& file, MemoryData& data, std::uint64_t& paths,
               word(words, offsetof(MemoryHeader, lost_blocks));
   data.foreign = word(words, offsetof(MemoryHeader, foreign)) != 0;
   data.all = word(words, offsetof(MemoryHeader, all)) != 0;
+  data.each = word(words, offsetof(MemoryHeader, all)) == kMemoryEachBlock;
   peak_number = word(words, offsetof(MemoryHeader, peak_number));
   return data.interval != 0 && paths <= kMemoryPaths && blocks <= kMemoryBlocks;
 }
@@ -70,6 +71,7 @@ bool take_paths(const std::vector<std::uint64_t>& words, std::vector<MemoryAmoun
     path.frees = word(of, offsetof(MemoryPath, frees));
     path.freed = word(of, offsetof(MemoryPath, freed));
     path.largest = word(of, offsetof(MemoryPath, largest));
+    path.highest = word(of, offsetof(MemoryPath, highest));
     if (i >= kFirstMemoryPath && path.parent >= i) return false;
     paths.push_back(path);
   }

@@ -22,6 +22,7 @@ struct MemoryAmounts {
   std::uint64_t frees = 0;
   std::uint64_t freed = 0;
   std::uint64_t largest = 0;
+  std::uint64_t highest = 0;  // bytes that the process held right after an allocation of the path
   // Where the owner of each block is known.
   std::uint64_t held = 0, held_blocks = 0;            // at the end
   std::uint64_t peak_held = 0, peak_held_blocks = 0;  // at the peak
@@ -41,6 +42,7 @@ struct MemoryData {
   std::uint64_t lost = 0;
   bool foreign = false;
   bool all = false;     // the owner of each block is known
+  bool each = false;    // each block has its birth and death among the blocks
   bool forked = false;  // its parent holds the bytes that it has at the start, in the same pages
   std::vector<MemoryAmounts> paths;  // each after its parent
   std::vector<MemoryBlock> blocks;   // births of known paths, deaths of births before

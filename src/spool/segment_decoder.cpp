@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/io.hpp"
+#include "core/memory/memory_attributes.hpp"
 #include "spool/mpi_records.hpp"
 
 namespace timeloom::spool {
@@ -95,6 +96,13 @@ bool decode_one(EventWord head, std::span<const std::uint64_t> words, Event& eve
   if (const auto valued = valued_kind(kind)) {
     if (words.size() != 2 || words[0] >= UINT32_MAX) return false;
     event.kind = *valued;
+    event.ref = static_cast<std::uint32_t>(words[0]);
+    event.value = words[1];
+    return true;
+  }
+  if (kind == ExtendedKind::kAttribute) {
+    if (words.size() != 2 || !is_memory_attribute(words[0])) return false;
+    event.kind = EventKind::kOperand;
     event.ref = static_cast<std::uint32_t>(words[0]);
     event.value = words[1];
     return true;

@@ -43,6 +43,7 @@ struct WovenProcess {
   std::unique_ptr<const GpuTimeline> gpu{};  // null: the process used none
   spool::WaitData waits{};                   // looks at waiting threads
   std::vector<Event> memory_curve{};         // empty: memory was not recorded
+  bool memory_has_each = false;              // it has each allocation and each free
   spool::SampleData samples{};
   // Indices behind the threads and tracks: the queues of `gpu`, then its native threads.
   std::uint32_t first_gpu_location = UINT32_MAX;

@@ -64,6 +64,8 @@ complete -c timeloom -n '__fish_seen_subcommand_from run' -l memory-python -d 't
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-memory-python -d 'the same, and count the objects of Python\'s own allocators by call path (docs/memory.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l memory-all -d 'the same as memory, with the bytes that each call path holds exact to the byte (docs/memory.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-memory-all -d 'the same as memory, with the bytes that each call path holds exact to the byte (docs/memory.md)'
+complete -c timeloom -n '__fish_seen_subcommand_from run' -l memory-events -d 'the same as memory-all, with each allocation and free as an event, which makes programs that allocate much slower (docs/memory.md)'
+complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-memory-events -d 'the same as memory-all, with each allocation and free as an event, which makes programs that allocate much slower (docs/memory.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l gpu -d 'record kernels and copies on NVIDIA\'s GPUs, and the calls of CUDA that start them (docs/gpu.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-gpu -d 'record kernels and copies on NVIDIA\'s GPUs, and the calls of CUDA that start them (docs/gpu.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l gpu-records -r -d 'the same as gpu, but only the named records: runtime, driver, kernel, kernel_serial, memcpy, sync, gpumemusage, counters (docs/gpu.md)'

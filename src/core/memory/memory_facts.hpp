@@ -16,6 +16,8 @@ namespace timeloom {
 inline constexpr char kBytesAllocated[] = "allocation_size";  // the names of Score-P
 inline constexpr char kBytesFreed[] = "deallocation_size";
 inline constexpr char kBytesHeld[] = "bytes_leaked";  // at the end
+// The largest value: the most that the process held right after an allocation of the call path.
+inline constexpr char kMaximumHeap[] = "maximum_heap_memory_allocated";
 inline constexpr char kBytesAtPeak[] = "bytes_at_peak";
 inline constexpr char kBytesTemporary[] = "bytes_temporary";  // freed within 1 ms
 
@@ -23,6 +25,8 @@ inline constexpr char kBytesTemporary[] = "bytes_temporary";  // freed within 1 
 // the requested sizes. Frees have no sizes.
 inline constexpr char kPythonAllocated[] = "python_allocation_size";
 inline constexpr char kPythonFreed[] = "python_deallocations";
+
+inline constexpr std::uint64_t kEachBlock = 2;
 
 struct ProcessMemory {
   std::uint64_t interval = 0;  // mean bytes between two sampled ones
@@ -45,7 +49,7 @@ struct ProcessMemory {
   std::uint64_t ended = 0;    // 1: in order
   // 1: the owner of each block is known, so held bytes are exact. The process held these bytes
   // besides the ones of its call paths: blocks from before the measurement.
-  std::uint64_t all = 0;
+  std::uint64_t all = 0;  // kEachBlock: the life of each, too
   std::uint64_t before_at_peak = 0;
   std::uint64_t before_at_end = 0;
 };

@@ -69,12 +69,20 @@ CounterRows::CounterRows(const profile::CallTree& tree, MetricId metric,
 }
 
 void CounterRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const {
-  fill_neutral(type, row);
+  if (type.type == DataType::kMaxDouble) {
+    std::ranges::fill(row, std::byte{0});  // see SampleRows::fill()
+  } else {
+    fill_neutral(type, row);
+  }
   for (const Value& one : equal_to(values_, cnode, &Value::cnode)) {
     const profile::MetricStatistics& from = *one.statistics;
     if (type.type == DataType::kUint64) {
       const auto sum = static_cast<std::uint64_t>(from.sum);
       std::memcpy(row.data() + one.location * sizeof sum, &sum, sizeof sum);
+      continue;
+    }
+    if (type.type == DataType::kMaxDouble) {
+      std::memcpy(row.data() + one.location * sizeof from.max, &from.max, sizeof from.max);
       continue;
     }
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(from.count, UINT32_MAX));

@@ -70,9 +70,10 @@ inline constexpr std::array<std::pair<Paradigm, std::string_view>, 10> kParadigm
     {Paradigm::kOpenMp, "openmp"},
     {Paradigm::kKokkos, "kokkos"},
     {Paradigm::kCuda, "cuda"},
+    {Paradigm::kMemory, "memory"},
 }};
 
-inline constexpr std::array<std::pair<RegionRole, std::string_view>, 37> kRoles = {{
+inline constexpr std::array<std::pair<RegionRole, std::string_view>, 38> kRoles = {{
     {RegionRole::kUnknown, "unknown"},
     {RegionRole::kFunction, "function"},
     {RegionRole::kCode, "code"},
@@ -110,6 +111,7 @@ inline constexpr std::array<std::pair<RegionRole, std::string_view>, 37> kRoles 
     {RegionRole::kDataTransfer, "data transfer"},
     {RegionRole::kAllocate, "allocate"},
     {RegionRole::kDeallocate, "deallocate"},
+    {RegionRole::kReallocate, "reallocate"},
 }};
 
 inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocationTypes = {{

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/memory/memory_facts.hpp"
 #include "core/metric_unit.hpp"
 #include "core/samples/sampled_time.hpp"
 #include "formats/cube/cube_metric_rows.hpp"
@@ -147,6 +148,8 @@ class ProfileWriter {
         metric.attributes.push_back({kSet, from.set});
       } else if (is_summed_name(from.name)) {
         metric.type = {DataType::kUint64, 1};
+      } else if (from.name == kMaximumHeap) {
+        metric.type = {DataType::kMaxDouble, 1};
       }
       cube_.metrics.push_back(std::move(metric));
     }

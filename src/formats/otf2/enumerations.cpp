@@ -14,6 +14,7 @@ OTF2_Paradigm paradigm_of(Paradigm paradigm) {
     case Paradigm::kCuda: return OTF2_PARADIGM_CUDA;
     case Paradigm::kSampling: return OTF2_PARADIGM_SAMPLING;
     case Paradigm::kIo:
+    case Paradigm::kMemory:
     case Paradigm::kOther: return OTF2_PARADIGM_NONE;
     case Paradigm::kUnknown: break;
   }
@@ -58,6 +59,7 @@ OTF2_RegionRole role_of(RegionRole role) {
     case RegionRole::kDataTransfer: return OTF2_REGION_ROLE_DATA_TRANSFER;
     case RegionRole::kAllocate: return OTF2_REGION_ROLE_ALLOCATE;
     case RegionRole::kDeallocate: return OTF2_REGION_ROLE_DEALLOCATE;
+    case RegionRole::kReallocate: return OTF2_REGION_ROLE_REALLOCATE;
     case RegionRole::kOther:
     case RegionRole::kUnknown: break;
   }
@@ -166,6 +168,7 @@ RegionRole role_of(OTF2_RegionRole role) {
     case OTF2_REGION_ROLE_DATA_TRANSFER: return RegionRole::kDataTransfer;
     case OTF2_REGION_ROLE_ALLOCATE: return RegionRole::kAllocate;
     case OTF2_REGION_ROLE_DEALLOCATE: return RegionRole::kDeallocate;
+    case OTF2_REGION_ROLE_REALLOCATE: return RegionRole::kReallocate;
     default: return RegionRole::kOther;
   }
 }

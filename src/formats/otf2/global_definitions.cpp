@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/memory/memory_attributes.hpp"
 #include "formats/otf2/copy_writer.hpp"
 #include "formats/otf2/enumerations.hpp"
 #include "formats/otf2/io_writer.hpp"
@@ -55,6 +56,7 @@ class GlobalDefinitions {
     write_parameters();
     write_io_definitions(shared_, writer_);
     write_calling_contexts(shared_, writer_);
+    write_memory_attributes();
   }
 
  private:
@@ -81,6 +83,17 @@ class GlobalDefinitions {
       ok(OTF2_GlobalDefWriter_WriteAttribute(
           writer_, kFirstCauseAttribute + static_cast<OTF2_AttributeRef>(i - 1),
           ref(cause_attribute_name(i)), ref(kCauseTexts[i]), OTF2_TYPE_UINT64));
+    }
+  }
+
+  // Behind the attribute of transfers, since references ascend.
+  void write_memory_attributes() {
+    if (!has_memory_calls(definitions_)) return;
+    for (std::size_t i = 0; i < kMemoryAttributes; ++i) {
+      ok(OTF2_GlobalDefWriter_WriteAttribute(
+          writer_, shared_.memory_attribute + static_cast<OTF2_AttributeRef>(i),
+          ref(kMemoryAttributeTexts[i].name), ref(kMemoryAttributeTexts[i].description),
+          OTF2_TYPE_UINT64));
     }
   }
 
@@ -290,6 +303,14 @@ void intern_names(Shared& shared) {
   }
   shared.offset_attribute = kThreadIdAttribute + (waiting ? 2 : 1) +
                             static_cast<OTF2_AttributeRef>(causes ? kCauseAttributes : 0);
+  // The attribute of transfers is defined where there are handles only, and references have no
+  // gaps.
+  shared.memory_attribute = shared.offset_attribute + (definitions.io_handles.empty() ? 0 : 1);
+  for (const MemoryAttributeText& one : kMemoryAttributeTexts) {
+    if (!has_memory_calls(definitions)) break;
+    ref(one.name);
+    ref(one.description);
+  }
   ref(machine_name(definitions));
   for (const LocationGroup& group : definitions.groups) {
     ref(group.name);

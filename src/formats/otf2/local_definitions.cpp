@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/memory/memory_attributes.hpp"
 
 namespace timeloom::otf2 {
 
@@ -35,8 +36,13 @@ LocalTable communicators_of(const EventFiles::Meaning& meaning, const EventFiles
 }
 
 LocalTable attributes_of(const EventFiles::Meaning& meaning, const Shared& shared) {
-  LocalTable table = same(meaning.references.offset_attribute);
+  const EventReferences& there = meaning.references;
+  LocalTable table = same(there.offset_attribute);
   table.push_back(shared.offset_attribute);
+  table.resize(there.memory_attribute);
+  for (std::uint32_t i = 0; i < kMemoryAttributes; ++i) {
+    table.push_back(shared.memory_attribute + i);
+  }
   return table;
 }
 
@@ -163,6 +169,7 @@ EventReferences references_of(const Shared& shared) {
   EventReferences result;
   result.first_communicator = shared.first_communicator;
   result.offset_attribute = shared.offset_attribute;
+  result.memory_attribute = shared.memory_attribute;
   const std::vector<Metric>& metrics = shared.definitions->metrics;
   for (std::uint32_t i = 0; i < metrics.size(); ++i) {
     const MetricMember& place = shared.metrics[i];

@@ -6,8 +6,10 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
+#include "core/memory/memory_attributes.hpp"
 #include "formats/otf2/copy_writer.hpp"
 #include "formats/otf2/io_writer.hpp"
 #include "formats/otf2/message_writer.hpp"
@@ -104,10 +106,10 @@ class LocationWriter : public LocationSink {
     switch (event.kind) {
       case EventKind::kEnter:
         digest_.add(time, event.ref, false);
-        return OTF2_EvtWriter_Enter(writer_, waited(), time, event.ref);
+        return OTF2_EvtWriter_Enter(writer_, attributes_of(event), time, event.ref);
       case EventKind::kLeave:
         digest_.add(time, event.ref, true);
-        return OTF2_EvtWriter_Leave(writer_, waited(), time, event.ref);
+        return OTF2_EvtWriter_Leave(writer_, attributes_of(event), time, event.ref);
       default: return write_other(event, time);
     }
   }
@@ -131,7 +133,8 @@ class LocationWriter : public LocationSink {
   // With the references of another tool. Events whose form there is not known any more are left
   // out: such archives have not been packed.
   OTF2_ErrorCode write_original(Event event) {
-    const bool has_no_form = is_of_team(event.kind) || is_io(event.kind) || is_rma(event.kind);
+    const bool has_no_form = is_of_team(event.kind) || is_io(event.kind) || is_rma(event.kind) ||
+                             is_memory_attribute(event);
     if (has_no_form) return OTF2_SUCCESS;
     if (event.kind >= EventKind::kThreadCreate && event.kind <= EventKind::kThreadWait) {
       return write_original_thread(writer_, event);
@@ -147,6 +150,23 @@ class LocationWriter : public LocationSink {
       return nullptr;
     OTF2_AttributeList_AddUint64(attributes_, kWaitingAttribute, std::exchange(waited_, 0));
     if (std::exchange(caused_, false)) add_causes();
+    return attributes_;
+  }
+
+  // Of an enter or leave. A part of a run may lack the call that allocates memory, but have its
+  // attributes.
+  OTF2_AttributeList* attributes_of(const Event& event) {
+    if (memory_.empty()) [[likely]]
+      return waited();
+    const auto& regions = shared_.definitions->regions;
+    if (event.ref < regions.size() && regions[event.ref].paradigm == Paradigm::kMemory) {
+      for (const Event& one : memory_) {
+        OTF2_AttributeList_AddUint64(
+            attributes_, shared_.memory_attribute + (one.ref - kFirstMemoryAttribute), one.value);
+      }
+    }
+    memory_.clear();
+    (void)waited();
     return attributes_;
   }
 
@@ -194,6 +214,7 @@ class LocationWriter : public LocationSink {
         if (is_of_team(event.kind)) return teams_.write(writer_, event);
         if (is_io(event.kind)) return write_io(event, time);
         if (is_rma(event.kind)) return write_copy(writer_, event, location_, shared_);
+        if (is_memory_attribute(event)) return memory_.push_back(event), OTF2_SUCCESS;
         if (operands_.take(event)) return OTF2_SUCCESS;
         return write_message(writer_, event, operands_, shared_.first_communicator);
     }
@@ -280,6 +301,7 @@ class LocationWriter : public LocationSink {
   TeamWriter teams_;
   std::optional<ContextWriter> contexts_;
   std::optional<Event> offset_;  // of the next I/O event
+  std::vector<Event> memory_;    // attributes of the next enter or leave
   std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
   std::array<std::uint64_t, kWaitingCauses> by_cause_{};  // parts of it
   bool caused_ = false;                                   // there are some

@@ -41,7 +41,9 @@ struct Shared {
   std::filesystem::path files;  // the directory of the files of locations
   const Definitions* definitions = nullptr;
   StringTable strings;
-  OTF2_AttributeRef offset_attribute = 0;         // follows the archive's own
+  OTF2_AttributeRef offset_attribute = 0;  // follows the archive's own
+  // The first of the attributes of calls that allocate memory, which follow each other.
+  OTF2_AttributeRef memory_attribute = 0;
   StringTable io_files;                           // paths; their references as files are one less
   std::vector<OTF2_StringRef> string_references;  // by StringId
   struct Program {

@@ -108,8 +108,8 @@ void pass_region(auto& stream, auto& region) {
   stream.text(region.group);
   stream.number(region.first_line);
   stream.number(region.last_line);
-  stream.choice(region.paradigm, Paradigm::kCuda);
-  stream.choice(region.role, RegionRole::kDeallocate);
+  stream.choice(region.paradigm, Paradigm::kMemory);
+  stream.choice(region.role, RegionRole::kReallocate);
 }
 
 void pass_group(auto& stream, auto& group) {

@@ -176,7 +176,7 @@ bool is_sampled(Thread& thread, std::uint64_t bytes) noexcept {
 // With the lock.
 void add_sampled_to(MemoryFile* file, std::uint32_t path, const void* block, std::uint64_t bytes,
                     std::uint64_t live) noexcept {
-  const std::uint64_t birth = file->add_birth(path, bytes, live, false);
+  const std::uint64_t birth = file->add_birth(path, bytes, live, file->logs_each());
   if (birth == MemoryFile::kNone) return;
   if (g_births.insert(number_of(block), birth)) {
     g_sampled.add(number_of(block));
@@ -262,7 +262,7 @@ void note_owned_allocation(MemoryFile& file, const void* block, std::size_t byte
       file, bytes, caller,
       [&](std::uint32_t path) {
         count_allocation(file, t_thread, path, bytes);
-        sampled = is_sampled(t_thread, bytes);
+        sampled = file.logs_each() || is_sampled(t_thread, bytes);
       },
       [&](std::uint32_t path, std::uint64_t live) {
         if (g_owners.insert(number_of(block), path)) {
@@ -272,6 +272,7 @@ void note_owned_allocation(MemoryFile& file, const void* block, std::size_t byte
         }
         if (sampled) [[unlikely]]
           add_sampled_to(&file, path, block, bytes, live);
+        file.count_live(path, live);
       });
 }
 
@@ -318,7 +319,9 @@ void begin() noexcept {
   std::unique_ptr<MemoryFile> file = MemoryFile::open(kInterval, forked, error);
   if (file == nullptr) return print_no_file(error);
   if (g_foreign) file->note_foreign_allocator();
-  if (record::knows_all_blocks() && !file->hold_all()) file->count_lost_block();
+  if (record::knows_all_blocks() && !file->hold_all(record::records_allocations())) {
+    file->count_lost_block();
+  }
   const std::lock_guard lock(g_lock);
   forget_blocks();
   g_files.fetch_add(1);
@@ -389,7 +392,7 @@ void note_allocation(const void* block, std::size_t bytes, const void* caller) n
   count_allocation(*file, thread, path, bytes);
   if (is_sampled(thread, bytes)) [[unlikely]]
     add_sampled(path, block, bytes, live);
-  file->count_live(live);
+  file->count_live(path, live);
 }
 
 void note_free(const void* block, std::size_t bytes, const void* caller) noexcept {
@@ -444,7 +447,7 @@ void note_mapped(const void* begin, std::size_t bytes, const void* caller) noexc
   if (file == nullptr) return;
   if (held) file->hold(path, bytes);
   count_allocation(*file, thread, path, bytes);
-  file->count_live(live);
+  file->count_live(path, live);
 }
 
 namespace {

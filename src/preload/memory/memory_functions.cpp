@@ -15,6 +15,7 @@
 
 #include "preload/common/next_function.hpp"
 #include "preload/memory/account.hpp"
+#include "preload/memory/allocation_events.hpp"
 
 #define CALLER __builtin_return_address(0)
 
@@ -108,40 +109,55 @@ inline bool has_allocator() noexcept {
   return true;
 }
 
-void* noted(void* block, const void* caller) noexcept {
+// 0: there is no block, or the allocator does not tell.
+std::size_t size_of(void* block) noexcept {
+  return block == nullptr || g_next.size == nullptr ? 0 : g_next.size(block);
+}
+
+// `call`, which has returned the block, is recorded.
+void* noted(void* block, const void* caller, AllocationCall& call) noexcept {
+  call.end();
   t_noted = true;
-  if (block != nullptr && g_next.size != nullptr) {
-    note_allocation(block, g_next.size(block), caller);
-  }
+  const std::size_t bytes = size_of(block);
+  if (block != nullptr && g_next.size != nullptr) note_allocation(block, bytes, caller);
+  call.record(caller, {.result = block, .allocated = bytes});
   return block;
 }
 
-// Before the block is given back, as another thread may have it right after that.
-void note_gone(void* block, const void* caller) noexcept {
-  if (g_next.size != nullptr) note_free(block, g_next.size(block), caller);
+// Before the block is given back, as another thread may have it right after that. Returns its
+// bytes.
+std::size_t note_gone(void* block, const void* caller) noexcept {
+  const std::size_t bytes = size_of(block);
+  if (g_next.size != nullptr) note_free(block, bytes, caller);
+  return bytes;
 }
 
 const void* caller_of(const void* caller) noexcept {
   return t_caller_of_new == nullptr ? caller : t_caller_of_new;
 }
 
-void* allocate_again(void* block, std::size_t bytes, const void* caller) noexcept {
+void* allocate_again(void* block, std::size_t bytes, const void* caller,
+                     AllocationCall call) noexcept {
   if (g_early.has(block)) {
-    void* const larger = noted(g_next.malloc(bytes), caller);
+    void* const larger = noted(g_next.malloc(bytes), caller, call);
     if (larger != nullptr) std::memcpy(larger, block, std::min(bytes, EarlyBlocks::size(block)));
     return larger;
   }
   if (block == nullptr || g_next.size == nullptr) {
-    return noted(g_next.realloc(block, bytes), caller);
+    return noted(g_next.realloc(block, bytes), caller, call);
   }
   const std::size_t before = g_next.size(block);
   note_free(block, before, caller);  // before the call, see note_gone()
   void* const result = g_next.realloc(block, bytes);
+  call.end();
+  const std::size_t after = size_of(result);
+  const bool same = result == nullptr && bytes != 0;  // it has failed, and the block is as it was
   if (result != nullptr) {
-    note_allocation(result, g_next.size(result), caller);
-  } else if (bytes != 0) {  // it is as it was
+    note_allocation(result, after, caller);
+  } else if (same) {
     note_allocation(block, before, caller);
   }
+  call.record(caller, {block, same ? 0 : before, result, after});
   return result;
 }
 
@@ -153,17 +169,39 @@ class CallerOfNew {
   }
   ~CallerOfNew() { t_caller_of_new = before_; }
   // The block that the operator returns, which is noted unless a function of C has allocated it.
-  void* noted(void* block) const noexcept {
-    if (t_noted || block == nullptr || !has_allocator()) return block;
-    g_new_allocates.store(true, std::memory_order_relaxed);
-    return preload::noted(block, t_caller_of_new);
+  void* noted(void* block, AllocationCall& call) const noexcept {
+    call.end();
+    if (block == nullptr || !has_allocator()) return block;
+    const std::size_t bytes = size_of(block);
+    if (!t_noted && g_next.size != nullptr) {
+      g_new_allocates.store(true, std::memory_order_relaxed);
+      t_noted = true;
+      note_allocation(block, bytes, t_caller_of_new);
+    }
+    call.record(t_caller_of_new, {.result = block, .allocated = bytes});
+    return block;
   }
   CallerOfNew(const CallerOfNew&) = delete;
   CallerOfNew& operator=(const CallerOfNew&) = delete;
 
  private:
   const void* before_;
+  const InOperator in_operator_;
 };
+
+// The operator calls free(), unless it is the operator of an allocator that has its own new.
+template <typename Delete>
+void delete_in_region(AllocationCall& call, void* block, const void* caller, Delete next) noexcept {
+  const bool known = block != nullptr && !g_early.has(block) && has_allocator();
+  const std::size_t bytes = known ? size_of(block) : 0;
+  if (known && g_new_allocates.load(std::memory_order_relaxed)) note_gone(block, caller);
+  {
+    const InOperator in_operator;
+    next();
+  }
+  call.end();
+  if (block != nullptr) call.record(caller, {.argument = block, .freed = bytes});
+}
 
 constinit Next<int(void**, std::size_t, std::size_t)> next_posix_memalign{"posix_memalign"};
 constinit Next<void*(std::size_t, std::size_t)> next_aligned_alloc{"aligned_alloc"},
@@ -222,15 +260,21 @@ using namespace timeloom::preload;
 
 TIMELOOM_WRAPPER(void*, malloc, std::size_t bytes) {
   if (!has_allocator()) return g_early.allocate(bytes);
-  return noted(g_next.malloc(bytes), caller_of(CALLER));
+  AllocationCall call(MemoryCall::kMalloc);
+  return noted(g_next.malloc(bytes), caller_of(CALLER), call);
 }
 TIMELOOM_WRAPPER(void*, calloc, std::size_t count, std::size_t bytes) {
   std::size_t all = 0;
-  if (has_allocator()) return noted(g_next.calloc(count, bytes), caller_of(CALLER));
-  return __builtin_mul_overflow(count, bytes, &all) ? nullptr : g_early.allocate(all);
+  if (!has_allocator()) {
+    return __builtin_mul_overflow(count, bytes, &all) ? nullptr : g_early.allocate(all);
+  }
+  AllocationCall call(MemoryCall::kCalloc);
+  return noted(g_next.calloc(count, bytes), caller_of(CALLER), call);
 }
 TIMELOOM_WRAPPER(void*, realloc, void* block, std::size_t bytes) {
-  if (has_allocator()) return allocate_again(block, bytes, caller_of(CALLER));
+  if (has_allocator()) {
+    return allocate_again(block, bytes, caller_of(CALLER), AllocationCall(MemoryCall::kRealloc));
+  }
   void* const larger = g_early.allocate(bytes);
   if (larger != nullptr && g_early.has(block)) {
     std::memcpy(larger, block, std::min(bytes, EarlyBlocks::size(block)));
@@ -243,34 +287,43 @@ TIMELOOM_WRAPPER(void*, reallocarray, void* block, std::size_t count, std::size_
     errno = ENOMEM;
     return nullptr;
   }
-  return allocate_again(block, all, CALLER);
+  return allocate_again(block, all, CALLER, AllocationCall(MemoryCall::kReallocArray));
 }
 TIMELOOM_WRAPPER(void, free, void* block) {
   if (block == nullptr || g_early.has(block) || !has_allocator()) return;
-  note_gone(block, caller_of(CALLER));
+  AllocationCall call(MemoryCall::kFree);
+  const void* const caller = caller_of(CALLER);
+  const std::size_t bytes = note_gone(block, caller);
   g_next.free(block);
+  call.end();
+  call.record(caller, {.argument = block, .freed = bytes});
 }
 
 TIMELOOM_WRAPPER(int, posix_memalign, void** to, std::size_t alignment, std::size_t bytes) {
+  AllocationCall call(MemoryCall::kPosixMemalign);
   const int error = next_posix_memalign(to, alignment, bytes);
-  if (error == 0 && has_allocator()) noted(*to, caller_of(CALLER));
+  if (error == 0 && has_allocator()) noted(*to, caller_of(CALLER), call);
   return error;
 }
 TIMELOOM_WRAPPER(void*, aligned_alloc, std::size_t alignment, std::size_t bytes) {
+  AllocationCall call(MemoryCall::kAlignedAlloc);
   void* const block = next_aligned_alloc(alignment, bytes);
-  return has_allocator() ? noted(block, caller_of(CALLER)) : block;
+  return has_allocator() ? noted(block, caller_of(CALLER), call) : block;
 }
 TIMELOOM_WRAPPER(void*, memalign, std::size_t alignment, std::size_t bytes) {
+  AllocationCall call(MemoryCall::kMemalign);
   void* const block = next_memalign(alignment, bytes);
-  return has_allocator() ? noted(block, CALLER) : block;
+  return has_allocator() ? noted(block, CALLER, call) : block;
 }
 TIMELOOM_WRAPPER(void*, valloc, std::size_t bytes) {
+  AllocationCall call(MemoryCall::kValloc);
   void* const block = next_valloc(bytes);
-  return has_allocator() ? noted(block, CALLER) : block;
+  return has_allocator() ? noted(block, CALLER, call) : block;
 }
 TIMELOOM_WRAPPER(void*, pvalloc, std::size_t bytes) {
+  AllocationCall call(MemoryCall::kPvalloc);
   void* const block = next_pvalloc(bytes);
-  return has_allocator() ? noted(block, CALLER) : block;
+  return has_allocator() ? noted(block, CALLER, call) : block;
 }
 
 // For the extension of Python, which finds them by their names (src/python/observe/memory).
@@ -286,7 +339,7 @@ extern "C" [[gnu::visibility("default")]] const void* timeloom_set_caller(const 
 
 // C++: the operators of its library call malloc() or aligned_alloc() for their own callers, and
 // free(). The operators of some allocators do not: their blocks are noted here.
-#define OPERATOR_NEW(name, parameters, arguments)                                           \
+#define OPERATOR_NEW(name, call_of, parameters, arguments)                                  \
   namespace timeloom::preload {                                                             \
   namespace {                                                                               \
   constinit Next<void * parameters> next_##name{#name};                                     \
@@ -294,17 +347,20 @@ extern "C" [[gnu::visibility("default")]] const void* timeloom_set_caller(const 
   }                                                                                         \
   extern "C" [[gnu::visibility("default")]] void* wrapped_##name parameters __asm__(#name); \
   extern "C" void* wrapped_##name parameters {                                              \
+    AllocationCall call(MemoryCall::call_of);                                               \
     const CallerOfNew caller(CALLER);                                                       \
-    return caller.noted(next_##name arguments);                                             \
+    return caller.noted(next_##name arguments, call);                                       \
   }
-OPERATOR_NEW(_Znwm, (std::size_t bytes), (bytes))
-OPERATOR_NEW(_Znam, (std::size_t bytes), (bytes))
-OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, const void* tag), (bytes, tag))
-OPERATOR_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, const void* tag), (bytes, tag))
-OPERATOR_NEW(_ZnwmSt11align_val_t, (std::size_t bytes, std::size_t to), (bytes, to))
-OPERATOR_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t to), (bytes, to))
+OPERATOR_NEW(_Znwm, kNew, (std::size_t bytes), (bytes))
+OPERATOR_NEW(_Znam, kNewArray, (std::size_t bytes), (bytes))
+OPERATOR_NEW(_ZnwmRKSt9nothrow_t, kNewNothrow, (std::size_t bytes, const void* tag), (bytes, tag))
+OPERATOR_NEW(_ZnamRKSt9nothrow_t, kNewArrayNothrow, (std::size_t bytes, const void* tag),
+             (bytes, tag))
+OPERATOR_NEW(_ZnwmSt11align_val_t, kNewAligned, (std::size_t bytes, std::size_t to), (bytes, to))
+OPERATOR_NEW(_ZnamSt11align_val_t, kNewArrayAligned, (std::size_t bytes, std::size_t to),
+             (bytes, to))
 
-#define OPERATOR_DELETE(name, parameters, arguments)                                       \
+#define OPERATOR_DELETE(name, call_of, parameters, arguments)                              \
   namespace timeloom::preload {                                                            \
   namespace {                                                                              \
   constinit Next<void parameters> next_##name{#name};                                      \
@@ -312,22 +368,28 @@ OPERATOR_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t to), (bytes, 
   }                                                                                        \
   extern "C" [[gnu::visibility("default")]] void wrapped_##name parameters __asm__(#name); \
   extern "C" void wrapped_##name parameters {                                              \
+    AllocationCall call(MemoryCall::call_of);                                              \
+    if (call.is_on()) [[unlikely]] {                                                       \
+      return delete_in_region(call, block, CALLER, [&] { next_##name arguments; });        \
+    }                                                                                      \
     if (g_new_allocates.load(std::memory_order_relaxed) && block != nullptr) [[unlikely]]  \
       note_gone(block, CALLER);                                                            \
     next_##name arguments;                                                                 \
   }
-OPERATOR_DELETE(_ZdlPv, (void* block), (block))
-OPERATOR_DELETE(_ZdaPv, (void* block), (block))
-OPERATOR_DELETE(_ZdlPvm, (void* block, std::size_t bytes), (block, bytes))
-OPERATOR_DELETE(_ZdaPvm, (void* block, std::size_t bytes), (block, bytes))
-OPERATOR_DELETE(_ZdlPvRKSt9nothrow_t, (void* block, const void* tag), (block, tag))
-OPERATOR_DELETE(_ZdaPvRKSt9nothrow_t, (void* block, const void* tag), (block, tag))
-OPERATOR_DELETE(_ZdlPvSt11align_val_t, (void* block, std::size_t to), (block, to))
-OPERATOR_DELETE(_ZdaPvSt11align_val_t, (void* block, std::size_t to), (block, to))
-OPERATOR_DELETE(_ZdlPvmSt11align_val_t, (void* block, std::size_t bytes, std::size_t to),
-                (block, bytes, to))
-OPERATOR_DELETE(_ZdaPvmSt11align_val_t, (void* block, std::size_t bytes, std::size_t to),
-                (block, bytes, to))
+OPERATOR_DELETE(_ZdlPv, kDelete, (void* block), (block))
+OPERATOR_DELETE(_ZdaPv, kDeleteArray, (void* block), (block))
+OPERATOR_DELETE(_ZdlPvm, kDeleteSized, (void* block, std::size_t bytes), (block, bytes))
+OPERATOR_DELETE(_ZdaPvm, kDeleteArraySized, (void* block, std::size_t bytes), (block, bytes))
+OPERATOR_DELETE(_ZdlPvRKSt9nothrow_t, kDeleteNothrow, (void* block, const void* tag), (block, tag))
+OPERATOR_DELETE(_ZdaPvRKSt9nothrow_t, kDeleteArrayNothrow, (void* block, const void* tag),
+                (block, tag))
+OPERATOR_DELETE(_ZdlPvSt11align_val_t, kDeleteAligned, (void* block, std::size_t to), (block, to))
+OPERATOR_DELETE(_ZdaPvSt11align_val_t, kDeleteArrayAligned, (void* block, std::size_t to),
+                (block, to))
+OPERATOR_DELETE(_ZdlPvmSt11align_val_t, kDeleteSizedAligned,
+                (void* block, std::size_t bytes, std::size_t to), (block, bytes, to))
+OPERATOR_DELETE(_ZdaPvmSt11align_val_t, kDeleteArraySizedAligned,
+                (void* block, std::size_t bytes, std::size_t to), (block, bytes, to))
 
 TIMELOOM_WRAPPER(void*, mmap, void* at, std::size_t bytes, int protection, int flags, int file,
                  off_t offset) {

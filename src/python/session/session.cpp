@@ -256,7 +256,9 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
     record::record_locks(settings.given(kSettings.thread_locks)
                              ? 1000 * settings.number(kSettings.thread_locks)
                              : record::kNoLocks);
-    record::know_all_blocks(settings.flag(kSettings.memory_all));
+    const bool each = settings.flag(kSettings.memory_events);
+    record::know_all_blocks(settings.flag(kSettings.memory_all) || each);
+    record::record_allocations(each);
     record::set_wrapping(!refuses_wrappers(g_session.settings));
     return true;
   }

@@ -53,9 +53,9 @@ std::unique_ptr<MemoryFile> MemoryFile::open(std::uint64_t interval, bool forked
   return nullptr;
 }
 
-bool MemoryFile::hold_all() noexcept {
+bool MemoryFile::hold_all(bool log_each) noexcept {
   if (!make_space(holdings_end_, spool::kMemoryHoldingsAt + 1, kHoldingStep)) return false;
-  header_->all.store(1);
+  header_->all.store(log_each ? spool::kMemoryEachBlock : spool::kMemoryAllBlocks);
   return true;
 }
 

@@ -28,8 +28,12 @@ class MemoryFile {
   // the child of a fork whose parent had such a file.
   static std::unique_ptr<MemoryFile> open(std::uint64_t interval, bool forked, int& error) noexcept;
   // Before the first count: the owner of each block will be known. False: there is no space.
-  bool hold_all() noexcept;
+  // `log_each`: each block will have its birth and death in the log.
+  bool hold_all(bool log_each) noexcept;
   bool holds_all() const noexcept { return header_->all.load(std::memory_order_relaxed) != 0; }
+  bool logs_each() const noexcept {
+    return header_->all.load(std::memory_order_relaxed) == spool::kMemoryEachBlock;
+  }
   // Before the first count: the process holds as many bytes now, with the object itself.
   void start(std::uint64_t live) noexcept;
 
@@ -49,6 +53,13 @@ class MemoryFile {
     spool::MemoryPath& to = paths_[path];
     add(path, to.frees, 1);
     add(path, to.freed, bytes);
+  }
+  // The process holds as many bytes right after an allocation of the path.
+  void count_live(PathId path, std::uint64_t live) noexcept {
+    spool::MemoryCount& highest = paths_[path].highest;
+    if (live > highest.load(std::memory_order_relaxed)) [[unlikely]]
+      highest.store(live, std::memory_order_relaxed);
+    count_live(live);
   }
   // The process holds as many bytes now.
   void count_live(std::uint64_t live) noexcept {

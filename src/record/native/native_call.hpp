@@ -35,10 +35,16 @@ inline bool begin_native_call(ThreadRecorder& recorder) noexcept {
   return detail::g_visitors.load(std::memory_order_acquire) == 0;
 }
 
+struct AtOnce {};
+inline constexpr AtOnce kAtOnce{};
+
 class NativeCall {
  public:
   // Attaches the thread if a measurement runs and it has not recorded yet.
   NativeCall() noexcept;
+  // The same without waiting: nothing is measured where somebody visits, and an event counts as
+  // lost, nor on a thread that has not recorded yet.
+  explicit NativeCall(AtOnce) noexcept;
   ~NativeCall() {
     if (recorder_ != nullptr) recorder_->end_native_call();
   }

@@ -146,7 +146,9 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
     describe_spawn(options, spools);
   }
   if (!settings.text("THREAD_LOCKS").empty()) record_locks(1000 * settings.number("THREAD_LOCKS"));
-  know_all_blocks(settings.flag("MEMORY_ALL"));
+  const bool each = settings.flag("MEMORY_EVENTS");
+  know_all_blocks(settings.flag("MEMORY_ALL") || each);
+  record_allocations(each);
   options.properties.merge(openmp_properties(settings.text("THREAD")));
   const std::string results = settings.text("RESULTS");
   if (results != "all") options.properties["timeloom::results"] = results;

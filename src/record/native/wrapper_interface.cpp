@@ -137,6 +137,15 @@ constinit std::atomic<bool> g_all_blocks = false;
 void know_all_blocks(bool all) noexcept { g_all_blocks = all; }
 bool knows_all_blocks() noexcept { return g_all_blocks; }
 
+namespace {
+constinit std::atomic<bool> g_allocations = false;
+}  // namespace
+
+void record_allocations(bool on) noexcept { g_allocations = on; }
+bool records_allocations() noexcept { return g_allocations; }
+
+void define(WrappedFunction& function) noexcept { (void)word_of(function); }
+
 void record_locks(std::uint64_t least_ns) noexcept { detail::g_least_lock = least_ns; }
 
 void use_signal_stack(std::span<const std::byte> stack) noexcept {
@@ -180,6 +189,21 @@ WrapperScope::WrapperScope(const void* caller, std::uint64_t began) noexcept
   if (recorder_ != nullptr) now_ = first ? began : std::max(began, recorder_->last_ticks());
 }
 
+WrapperScope::WrapperScope(Anywhere, const void* caller, std::uint64_t began) noexcept
+    : error_(errno) {
+  if (!recording()) return;
+  const ThreadRecorder& present = *t_recorder;
+  if (!present.attached() || present.in_native_call()) return;
+  if (present.vforked() && in_child_of_vfork()) return;
+  if (present.on_signal_stack(__builtin_frame_address(0))) return;
+  if (state().mutex.is_mine() || is_own_code(caller)) return;
+  call_.emplace(kAtOnce);
+  recorder_ = call_->recorder();
+  if (recorder_ == nullptr) return;
+  const bool first = recorder_->events() == 0;
+  now_ = first ? began : std::max(began, recorder_->last_ticks());
+}
+
 WrapperScope::WrapperScope(Again) noexcept : error_(errno) {
   if (t_recorder->in_native_call()) return;
   call_.emplace();
@@ -200,6 +224,10 @@ void WrapperScope::enter(WrappedFunction& function) noexcept {
   if (const EventWord word = word_of(function)) recorder_->enter(user_token(word), word, now_);
 }
 
+bool WrapperScope::knows(const WrappedFunction& function) const noexcept {
+  return known_word(function.state, measurement_number()) != 0;
+}
+
 void WrapperScope::enter(EventWord word) noexcept {
   recorder_->enter(user_token(word), word, now_);
 }
@@ -214,6 +242,14 @@ void WrapperScope::put_bytes(BytesOf what, std::uint64_t bytes) noexcept {
 
 bool WrapperScope::takes_events() const noexcept {
   return recorder_ != nullptr && recording() && !recorder_->innermost_unrecorded();
+}
+
+void WrapperScope::put_for_enter(MemoryAttribute attribute, std::uint64_t value) noexcept {
+  if (recorder_->has_depth()) put_for_leave(attribute, value);
+}
+
+void WrapperScope::put_for_leave(MemoryAttribute attribute, std::uint64_t value) noexcept {
+  put(ExtendedKind::kAttribute, {static_cast<std::uint64_t>(attribute), value});
 }
 
 void WrapperScope::leave(WrappedFunction& function) noexcept {
@@ -238,7 +274,9 @@ CallPath WrapperScope::call_path() const { return recorder_->call_path(); }
 
 void WrapperScope::begin_below(const CallPath& path) noexcept { recorder_->begin_below(path); }
 
-void WrapperScope::go_on() noexcept { now_ = std::max(now_, os::now()); }
+void WrapperScope::go_on() noexcept { go_on(os::now()); }
+
+void WrapperScope::go_on(std::uint64_t then) noexcept { now_ = std::max(now_, then); }
 
 bool WrapperScope::aggregates() const noexcept {
   return recorder_ != nullptr && recorder_->aggregates();

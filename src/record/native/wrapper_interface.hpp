@@ -25,6 +25,7 @@
 
 #include "core/definitions.hpp"
 #include "core/event_word.hpp"
+#include "core/memory/memory_attributes.hpp"
 #include "record/native/native_call.hpp"
 
 namespace timeloom::record {
@@ -102,8 +103,18 @@ inline std::uint64_t least_lock() noexcept {
 void know_all_blocks(bool all) noexcept;
 bool knows_all_blocks() noexcept;
 
+// Whether the wrapper of memory records each allocation and each free as a region. Set before
+// wrappers are switched on.
+void record_allocations(bool on) noexcept;
+bool records_allocations() noexcept;
+
 struct Again {};
 inline constexpr Again kAgain{};
+struct Anywhere {};
+inline constexpr Anywhere kAnywhere{};
+
+// Defines the region of the function in the running measurement, so that its first call need not.
+void define(WrappedFunction& function) noexcept;
 
 // A short time in which the calling thread records. Used on one thread; does not nest.
 class WrapperScope {
@@ -112,6 +123,10 @@ class WrapperScope {
   explicit WrapperScope(const void* caller) noexcept;
   // The same after the call, of a thread that takes part: the first event has the time `began`.
   WrapperScope(const void* caller, std::uint64_t began) noexcept;
+  // The same for calls that may happen anywhere, such as allocations: in the dynamic linker, in the
+  // recorder itself. Attaches no thread, and waits for nobody: while others visit the recorders,
+  // nothing is wanted, and an event counts as lost.
+  WrapperScope(Anywhere, const void* caller, std::uint64_t began) noexcept;
   // After the wrapped call, whose start was recorded.
   explicit WrapperScope(Again) noexcept;
   // The same; nothing is wanted if another measurement runs than the one that has the start.
@@ -126,6 +141,8 @@ class WrapperScope {
   bool wanted() const noexcept { return recorder_ != nullptr; }
 
   void enter(WrappedFunction& function) noexcept;
+  // Whether enter() finds the function defined.
+  bool knows(const WrappedFunction& function) const noexcept;
   // A region that is known by its enter word (region_state.hpp). Its leave may come in a forked
   // child, which has the open regions of its parent, and does nothing if it is not open.
   void enter(EventWord word) noexcept;
@@ -135,13 +152,17 @@ class WrapperScope {
   void put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept;
   // Bytes of which no record of put() tells, in the innermost region.
   void put_bytes(BytesOf what, std::uint64_t bytes) noexcept;
+  // An attribute of the enter, or of the leave, that comes next. It is not an event of its own.
+  void put_for_enter(MemoryAttribute attribute, std::uint64_t value) noexcept;
+  void put_for_leave(MemoryAttribute attribute, std::uint64_t value) noexcept;
   // Does nothing if the function has not been entered.
   void leave(WrappedFunction& function) noexcept;
   // Regions that end late (late_end.hpp): settle() comes before the next event of the thread.
   void end_late(LateEnd end) noexcept;
   void settle() noexcept;
-  // Later events have the time that it is now.
+  // Later events have the time that it is now, or that it was then.
   void go_on() noexcept;
+  void go_on(std::uint64_t then) noexcept;
 
   // In a profile: the call path, and the call path of another thread below which the next regions
   // lie until kTeamEnd is put. Empty: there is no profile. call_path() throws std::bad_alloc.

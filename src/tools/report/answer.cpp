@@ -24,7 +24,7 @@ using profile::Node;
 bool is_wrapped(Paradigm paradigm) {
   return paradigm == Paradigm::kMpi || paradigm == Paradigm::kIo ||
          paradigm == Paradigm::kPthread || paradigm == Paradigm::kOpenMp ||
-         paradigm == Paradigm::kKokkos;
+         paradigm == Paradigm::kKokkos || paradigm == Paradigm::kMemory;
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ Owner CodeOwner::owner_of(const Region& region) const {
   // Of calls that a wrapper has seen, the file is the word for their library.
   if (region.paradigm == Paradigm::kIo || region.paradigm == Paradigm::kMpi ||
       region.paradigm == Paradigm::kPthread || region.paradigm == Paradigm::kOpenMp ||
-      region.paradigm == Paradigm::kKokkos) {
+      region.paradigm == Paradigm::kKokkos || region.paradigm == Paradigm::kMemory) {
     return Owner::kLibrary;
   }
   if (in_library(file)) return outside(region);

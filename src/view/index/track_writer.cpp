@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/memory/memory_attributes.hpp"
 #include "view/index/tile.hpp"
 
 namespace timeloom::view {
@@ -89,10 +90,10 @@ std::uint64_t TrackWriter::time_of(const Event& event) const {
   return std::max(last_, std::min(time > begin ? time - begin : 0, kLastTime));
 }
 
-// False for the bytes that calls have read and written, and for teams, of which the page shows the
-// regions.
+// False for the bytes that calls have read, written or allocated, and for teams, of which the page
+// shows the regions.
 bool TrackWriter::keeps(const Event& event) {
-  if (is_io(event.kind) || is_of_team(event.kind)) return false;
+  if (is_io(event.kind) || is_of_team(event.kind) || is_memory_attribute(event)) return false;
   if (event.kind != EventKind::kMetric) return true;
   if (event.ref >= definitions_.metrics.size()) return false;
   return !definitions_.metrics[event.ref].sampled() || has_changed(event);

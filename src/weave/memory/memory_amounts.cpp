@@ -99,6 +99,7 @@ void add_memory(CallTree& tree, const std::vector<MemoryOfPath>& paths) {
       {kBytesAtPeak, &MemoryOfPath::at_peak},
       {kBytesHeld, &MemoryOfPath::at_end},
       {kBytesTemporary, &MemoryOfPath::temporary},
+      {kMaximumHeap, &MemoryOfPath::heap},
       {kPythonAllocated, &MemoryOfPath::python_allocated},
       {kPythonFreed, &MemoryOfPath::python_freed}};
   const bool python = std::ranges::any_of(

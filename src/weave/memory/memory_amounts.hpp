@@ -22,6 +22,7 @@ struct MemoryOfPath {
   std::size_t parent = 0;  // its number among all paths, before this one
   RegionId region;         // undefined: outside all regions
   profile::MetricStatistics allocated, freed, at_peak, at_end, temporary;
+  profile::MetricStatistics heap{};  // held by the process, at allocations
   profile::MetricStatistics python_allocated{}, python_freed{};
 };
 

@@ -13,7 +13,7 @@ std::vector<Event> memory_curve(const spool::MemoryData& data, const ProcessCloc
     events.push_back({time, EventKind::kMetric, metric.value(), live});
   };
   add(data.start, data.live_at_start);
-  const std::size_t size = data.blocks.size() / kGroups + 1;
+  const std::size_t size = data.each ? 1 : data.blocks.size() / kGroups + 1;
   for (std::size_t first = 0; first < data.blocks.size(); first += size) {
     const auto from = data.blocks.begin() + static_cast<std::ptrdiff_t>(first);
     const auto last =

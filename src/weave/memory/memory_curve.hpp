@@ -12,10 +12,13 @@
 
 namespace timeloom::weave {
 
-// The name of the metric and of its location, as in Score-P.
+// The name of the metric, as in Score-P, and of its location.
 inline constexpr char kProcessMemory[] = "Process memory usage";
+// The name of the location where each allocation and each free has a value, as in Score-P.
+inline constexpr char kPerProcess[] = "Per process metrics";
 
-// The largest and the last value of each of up to 32,768 groups of records; the peak is among them.
+// The largest and the last value of each of up to 32,768 groups of records, or each record where
+// the data have each block; the peak is among them.
 // Times lie from `begin` to `end`.
 std::vector<Event> memory_curve(const spool::MemoryData& data, const ProcessClock& clock,
                                 Timestamp begin, Timestamp end, MetricId metric);

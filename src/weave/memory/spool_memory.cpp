@@ -101,6 +101,7 @@ void SpoolSource::add_memory_of(const Process& process, const ProcessMemory& run
     path.location = location_id(process, from.location);
     path.allocated = counted(from.allocations, from.allocated, from.largest);
     path.freed = counted(from.frees, from.freed, 0);
+    if (from.highest != 0) path.heap.add_value(static_cast<double>(from.highest));
     path.at_peak = at_peak[i];
     path.at_end = at_end[i];
     path.temporary = temporary[i];
@@ -116,7 +117,7 @@ void SpoolSource::add_memory_of(const Process& process, const ProcessMemory& run
   facts.foreign = data.foreign ? 1 : 0;
   facts.ended = data.end != 0 ? 1 : 0;
   if (data.all) {
-    facts.all = 1;
+    facts.all = data.each ? kEachBlock : 1;
     facts.before_at_peak = whole(static_cast<double>(data.peak) - sum_of(at_peak));
     facts.before_at_end = whole(static_cast<double>(data.live) - sum_of(at_end));
   }
@@ -159,6 +160,7 @@ void SpoolSource::add_memory_curves() {
   const MetricId id{static_cast<std::uint32_t>(definitions_.metrics.size() - 1)};
   for (Process& process : processes_) {
     if (!has_curve(process)) continue;
+    process.memory_has_each = process.memory.each;
     process.memory_curve =
         memory_curve(process.memory, process.clock, process.begin, process.end, id);
   }
@@ -176,7 +178,7 @@ void SpoolSource::add_memory_location(Process& process) {
   Location location;
   location.id = location_id(process, process.memory_location);
   location.group = process.group;
-  location.name = kProcessMemory;
+  location.name = process.memory_has_each ? kPerProcess : kProcessMemory;
   location.type = LocationType::kMetric;
   definitions_.locations.push_back(std::move(location));
 }

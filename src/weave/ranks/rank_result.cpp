@@ -179,6 +179,7 @@ void pass(Stream& stream, Whole& whole) {
   });
   stream.value(whole.references.first_communicator);
   stream.value(whole.references.offset_attribute);
+  stream.value(whole.references.memory_attribute);
   stream.values(whole.references.metrics);
   stream.values(whole.references.string_references);
   stream.texts(whole.references.strings);

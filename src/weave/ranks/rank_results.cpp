@@ -96,7 +96,8 @@ bool has_sound_references(const RankResult& rank_result, std::size_t metrics_her
   // Ascending, so that a table of them is built in linear time.
   const bool ascending = std::ranges::adjacent_find(all.string_references, std::greater_equal()) ==
                          all.string_references.end();
-  return ascending && all.offset_attribute < kMostFixed && all.first_communicator < kMostFixed &&
+  return ascending && all.offset_attribute < kMostFixed && all.memory_attribute < kMostFixed &&
+         all.first_communicator < kMostFixed &&
          all.strings.size() == all.string_references.size() &&
          std::ranges::all_of(all.metrics, [&](const auto& one) {
            return one.reference < most && one.first < rank_result.ids.metrics.size();

@@ -241,6 +241,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "MEMORY": "off",
         "MEMORY_PYTHON": "off",
         "MEMORY_ALL": "off",
+        "MEMORY_EVENTS": "off",
         "GPU": "off",
         "GPU_RECORDS": "",
         "THREAD": "none",

@@ -145,6 +145,19 @@ TEST(SegmentDecoder, DecodesInputAndOutput) {
   EXPECT_TRUE(decode_one_record({ExtendedKind::kIoBegin, {io_word(4, 3), 64}}).events.empty());
 }
 
+// An attribute is not an event.
+TEST(SegmentDecoder, DecodesAttributesOfCallsThatAllocate) {
+  for (std::uint32_t which = 16; which <= 19; ++which) {
+    const Decoded expected{{{Timestamp{107}, EventKind::kOperand, which, 1000}}, 107, 3};
+    EXPECT_EQ(decode_one_record({ExtendedKind::kAttribute, {which, 1000}}), expected);
+  }
+  for (const std::uint64_t other : {15u, 20u}) {
+    EXPECT_TRUE(decode_one_record({ExtendedKind::kAttribute, {other, 1000}}).events.empty());
+  }
+  EXPECT_TRUE(decode_one_record({ExtendedKind::kAttribute, {16}}).events.empty());
+  EXPECT_FALSE(is_event(make_extended(ExtendedKind::kAttribute, 2)));
+}
+
 TEST(SegmentDecoder, DecodesTeamsAndTheirTasks) {
   struct Case {
     OneRecord record;

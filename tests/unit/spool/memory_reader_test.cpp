@@ -113,6 +113,17 @@ TEST(MemoryReader, KnowsWhatPathsHeldAtThePeakAndAtTheEnd) {
   EXPECT_EQ(data.paths[3].peak_held_blocks, 4u);
 }
 
+TEST(MemoryReader, KnowsWhetherEachBlockIsInTheLogAndTheMostAtAnAllocation) {
+  std::string bytes = file_with_holdings();
+  put(bytes, kMemoryPathsAt + 3 * sizeof(MemoryPath) + offsetof(MemoryPath, highest),
+      std::uint64_t{4000});
+  EXPECT_FALSE(read_memory_bytes(bytes).each);
+  put(bytes, offsetof(MemoryHeader, all), kMemoryEachBlock);
+  const MemoryData data = read_memory_bytes(bytes);
+  EXPECT_TRUE(data.all && data.each);
+  EXPECT_EQ(data.paths[3].highest, 4000u);
+}
+
 TEST(MemoryReader, CountsAnImpossibleHoldingAsNothing) {
   std::string bytes = file_with_holdings();
   put(bytes, kMemoryHoldingsAt + 3 * sizeof(MemoryHolding), UINT64_MAX);

@@ -62,11 +62,15 @@ TEST(MemoryAmounts, PathsCountForTheirLongestPartInTheTree) {
   path(3, 2, 7, 8);
   path(4, 3, 6, 16);  // inside a region that is not there
   path(5, 0, 6, 32);  // not even the first one
+  paths[1].heap = value(300);
   add_memory(tree, paths);
-  ASSERT_EQ(tree.definitions.metrics.size(), 5u);
-  ASSERT_EQ(tree.locations[0].metrics.size(), 2u);
+  ASSERT_EQ(tree.definitions.metrics.size(), 6u);
+  ASSERT_EQ(tree.locations[0].metrics.size(), 3u);
   EXPECT_EQ(tree.locations[0].metrics[0].statistics.sum, 2);
   EXPECT_EQ(tree.locations[0].metrics[1].statistics.sum, 4 + 8 + 16);
+  EXPECT_EQ(tree.definitions.metrics[5].name, "maximum_heap_memory_allocated");
+  EXPECT_EQ(tree.locations[0].metrics[2].metric, MetricId{5});
+  EXPECT_EQ(tree.locations[0].metrics[2].statistics.max, 300);
 }
 
 TEST(MemoryAmounts, CommonPeakIsOfOneInstant) {

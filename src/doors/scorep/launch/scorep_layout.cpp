@@ -109,6 +109,7 @@ void Experiment::make() {
                path() + " [TL704]");
   }
   for (const std::string& line : unmet_requests(scorep_, verbose_)) print_line(line);
+  for (const std::string& line : costs_of(scorep_)) print_line(line);
   if (!verbose_) return;
   tell(stderr, "running in verbose mode");
   std::string words = program_.target;

@@ -77,6 +77,9 @@ class ScorepSettings {
 // it all of them.
 std::vector<std::string> unmet_requests(const ScorepSettings& scorep, bool all);
 
+// What the variables make dear, a line each.
+std::vector<std::string> costs_of(const ScorepSettings& scorep);
+
 // Whether a profile is to be written. (A trace is written if SCOREP_ENABLE_TRACING is set.)
 bool writes_profile(const ScorepSettings& scorep);
 // Sets the settings that the variables are other names of.

@@ -29,7 +29,6 @@ constexpr Words kNoTopology = "no topology is written";
 constexpr Words kNoMpiLimit = "tables of MPI grow as they fill";
 constexpr Words kAllOfMpi = "functions of MPI of all groups are recorded";
 constexpr Words kNoMemory = "allocations of MPI are not recorded";
-constexpr Words kMemoryByPath = "--memory records allocations, by call path and not as events";
 constexpr Words kNoDevices = "devices of this kind are not recorded";
 constexpr bool kNotInCfg = false;
 
@@ -138,8 +137,8 @@ constexpr std::array kTable = {
     ScorepVariable{"SCOREP_MEMORY_RECORDING",
                    kBool,
                    "false",
-                   "record allocations",
-                   kMemoryByPath,
+                   "record each allocation and each free as an event",
+                   {},
                    {},
                    kNotInCfg},
     ScorepVariable{"SCOREP_IO_POSIX", kBool, "false", "record POSIX I/O", {}, {}, kNotInCfg},

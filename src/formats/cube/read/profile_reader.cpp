@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/error.hpp"
+#include "core/memory/memory_facts.hpp"
 #include "core/parallel.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/cube/profile_names.hpp"
@@ -186,7 +187,7 @@ class ProfileReader {
         read_samples(CubeMetricId{i}, metric);
       } else if (cube_.metrics[i].type.type == DataType::kTauAtomic) {
         read_counter(CubeMetricId{i}, metric);
-      } else if (is_summed_name(cube_.metrics[i].name)) {
+      } else if (is_summed_name(cube_.metrics[i].name) || cube_.metrics[i].name == kMaximumHeap) {
         read_sum(CubeMetricId{i}, metric);
       }
     }
@@ -249,7 +250,7 @@ class ProfileReader {
     return {count, numbers[2], numbers[0], numbers[1], numbers[3]};
   }
 
-  // Reads sums, since each is a single value.
+  // Reads sums and a maximum, since each is a single value.
   void read_sum(CubeMetricId id, MetricId metric) {
     const ValueTable values(reader_, id, MetricKind::kExclusive);
     std::vector<double> row(tree_.locations.size());

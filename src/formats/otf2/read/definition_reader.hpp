@@ -5,11 +5,13 @@
 #pragma once
 
 #include "core/definitions.hpp"
+#include "core/memory/memory_attributes.hpp"
 #include "core/waiting_metric.hpp"
 #include "formats/otf2/otf2_library.hpp"
 #include "formats/otf2/read/otf2_anchor.hpp"
 
 #include <array>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,8 +40,9 @@ class ReferenceTable {
   std::unordered_map<std::uint32_t, std::uint32_t> sparse_;
 };
 
-inline constexpr std::array<OTF2_AttributeRef, kWaitingCauses> no_causes() {
-  std::array<OTF2_AttributeRef, kWaitingCauses> none{};
+template <std::size_t kCount>
+constexpr std::array<OTF2_AttributeRef, kCount> no_attributes() {
+  std::array<OTF2_AttributeRef, kCount> none{};
   none.fill(OTF2_UNDEFINED_ATTRIBUTE);
   return none;
 }
@@ -59,8 +62,12 @@ struct References {
   OTF2_AttributeRef offset = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef process_id = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef waiting = OTF2_UNDEFINED_ATTRIBUTE;
-  std::array<OTF2_AttributeRef, kWaitingCauses> causes = no_causes();  // by WaitingCause
+  std::array<OTF2_AttributeRef, kWaitingCauses> causes =
+      no_attributes<kWaitingCauses>();  // by WaitingCause
   bool has_causes = false;
+  // By number; those that are not defined are OTF2_UNDEFINED_ATTRIBUTE.
+  std::array<OTF2_AttributeRef, kMemoryAttributes> memory = no_attributes<kMemoryAttributes>();
+  bool has_memory = false;
 };
 
 struct CloseReader {

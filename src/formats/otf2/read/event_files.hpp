@@ -24,6 +24,7 @@ struct EventReferences {
   };
   std::uint32_t first_communicator = 0;
   std::uint32_t offset_attribute = 0;
+  std::uint32_t memory_attribute = 0;
   std::vector<MetricClass> metrics;
   // Only the strings that events can refer to.
   std::vector<std::uint32_t> string_references;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/io.hpp"
+#include "core/memory/memory_attributes.hpp"
 #include "core/waiting_metric.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/read/message_reader.hpp"
@@ -121,10 +122,25 @@ class Translator {
     return known;
   }
 
+  // Reads the attributes of a call that allocates memory.
+  void add_memory(OTF2_TimeStamp time, OTF2_AttributeList* attributes) noexcept {
+    const References& references = source_.references;
+    if (!references.has_memory || OTF2_AttributeList_GetNumberOfElements(attributes) == 0) return;
+    for (std::uint32_t i = 0; i < kMemoryAttributes; ++i) {
+      std::uint64_t value = 0;
+      if (references.memory[i] != OTF2_UNDEFINED_ATTRIBUTE &&
+          OTF2_AttributeList_TestAttributeByID(attributes, references.memory[i]) &&
+          OTF2_AttributeList_GetUint64(attributes, references.memory[i], &value) == OTF2_SUCCESS) {
+        (void)add(time, EventKind::kOperand, kFirstMemoryAttribute + i, value);
+      }
+    }
+  }
+
   static OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
                                     void* data, OTF2_AttributeList* attributes,
                                     OTF2_RegionRef region) noexcept {
     self(data).add_waiting(time, attributes);
+    self(data).add_memory(time, attributes);
     return self(data).add(time, EventKind::kEnter,
                           self(data).source_.references.regions.find(region));
   }
@@ -133,6 +149,7 @@ class Translator {
                                     void* data, OTF2_AttributeList* attributes,
                                     OTF2_RegionRef region) noexcept {
     self(data).add_waiting(time, attributes);
+    self(data).add_memory(time, attributes);
     return self(data).add(time, EventKind::kLeave,
                           self(data).source_.references.regions.find(region));
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/memory/memory_attributes.hpp"
 #include "core/mpi/communicator_groups.hpp"
 #include "core/waiting_metric.hpp"
 #include "formats/otf2/enumerations.hpp"
@@ -38,6 +39,11 @@ class Resolver {
     for (const RawDefinitions::Attribute& attribute : raw_.attributes) {
       if (text(attribute.name) == "ProcessId") references_.process_id = attribute.self;
       if (text(attribute.name) == kOffsetName) references_.offset = attribute.self;
+      for (std::size_t i = 0; i < kMemoryAttributes; ++i) {
+        if (text(attribute.name) != kMemoryAttributeTexts[i].name) continue;
+        references_.memory[i] = attribute.self;
+        references_.has_memory = true;
+      }
       if (text(attribute.name) == kWaitingName) references_.waiting = attribute.self;
       add_cause(attribute);
     }
@@ -93,9 +99,17 @@ class Resolver {
       const bool file =
           region.role == RegionRole::kFileIo || region.role == RegionRole::kFileIoMetadata;
       if (file && raw.paradigm == OTF2_PARADIGM_NONE) region.paradigm = Paradigm::kIo;
+      if (allocates(region.role) && raw.paradigm == OTF2_PARADIGM_NONE) {
+        region.paradigm = Paradigm::kMemory;
+      }
       definitions_.regions.push_back(std::move(region));
     }
     for (const RawDefinitions::RegionGroup& raw : raw_.region_groups) name_group(raw);
+  }
+
+  static bool allocates(RegionRole role) {
+    return role == RegionRole::kAllocate || role == RegionRole::kDeallocate ||
+           role == RegionRole::kReallocate;
   }
 
   void name_group(const RawDefinitions::RegionGroup& raw) {

@@ -45,7 +45,9 @@ double MemoryFacts::interval() const {
 
 double MemoryFacts::temporary_interval() const {
   std::uint64_t largest = 0;
-  for (const Process& process : processes) largest = std::max(largest, process.memory.interval);
+  for (const Process& process : processes) {
+    if (process.memory.all != kEachBlock) largest = std::max(largest, process.memory.interval);
+  }
   return static_cast<double>(largest);
 }
 

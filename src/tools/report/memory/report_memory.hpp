@@ -39,7 +39,7 @@ struct MemoryFacts {
   std::vector<MemoryRow> rows;  // in the order of the call tree
   bool any() const { return !processes.empty(); }
   // Mean bytes between two sampled ones: of the blocks that were held (0: all blocks are known),
-  // and of temporary ones.
+  // and of temporary ones (0: the life of each is known).
   double interval() const;
   double temporary_interval() const;
 };

@@ -50,10 +50,7 @@ class MemoryWriter {
     allocated(rows);
     python(rows);
     held("still held at the end", &MemoryRow::at_end, rows);
-    output_.write(
-        formatted("bytes: of a function itself, without what it calls. ~ is estimated from blocks\n"
-                  "that were sampled every {} on average; {}.\n",
-                  bytes(whole(facts_.temporary_interval())), exactness()));
+    output_.write(explanation());
   }
 
  private:
@@ -102,13 +99,21 @@ class MemoryWriter {
   }
 
   // Of the numbers that are not estimated. The sums of a process need no table.
+  std::string explanation() const {
+    constexpr char kOfItself[] = "bytes: of a function itself, without what it calls";
+    if (facts_.temporary_interval() == 0) return formatted("{}; {}.\n", kOfItself, exactness());
+    return formatted("{}. ~ is estimated from blocks\nthat were sampled every {} on average; {}.\n",
+                     kOfItself, bytes(whole(facts_.temporary_interval())), exactness());
+  }
+
   std::string exactness() const {
     if (lost() != 0) {
       return formatted("all other\nnumbers of functions lack the {} allocations above",
                        count(lost()));
     }
     return foreign() ? "all other\nnumbers are exact for the allocations that are seen"
-                     : "all other numbers are exact";
+           : facts_.temporary_interval() == 0 ? "all numbers are exact"
+                                              : "all other numbers are exact";
   }
 
   void losses() {
@@ -197,10 +202,11 @@ class MemoryWriter {
   }
 
   // Of the bytes that were allocated. Nothing: fewer sampled blocks than tell it.
-  static std::string temporary_share(const MemoryRow& row) {
+  std::string temporary_share(const MemoryRow& row) const {
     constexpr std::uint64_t kLeastBlocks = 10;
     if (row.temporary.count < kLeastBlocks) return "";
-    return "~" + percent(std::min(1.0, row.temporary.sum / row.allocated.sum));
+    const std::string share = percent(std::min(1.0, row.temporary.sum / row.allocated.sum));
+    return facts_.temporary_interval() == 0 ? share : "~" + share;
   }
 
   const MemoryFacts& facts_;

@@ -74,6 +74,17 @@ TEST(ScorepSettings, WishesThatAreNotMetHaveALineEach) {
           "SCOREP_HIP_ENABLE='api': devices of this kind are not recorded [TL708]"}));
 }
 
+TEST(ScorepSettings, EachAllocationIsAnEventAndTheCostIsTold) {
+  const ScorepSettings on = read({"SCOREP_MEMORY_RECORDING=yes"});
+  Settings settings;
+  apply(on, settings);
+  EXPECT_TRUE(settings.flag(kSettings.memory_events));
+  EXPECT_TRUE(unmet_requests(on, true).empty());
+  ASSERT_EQ(costs_of(on).size(), 1u);
+  EXPECT_TRUE(costs_of(on)[0].starts_with("SCOREP_MEMORY_RECORDING: "));
+  EXPECT_TRUE(costs_of(read({"SCOREP_MEMORY_RECORDING=no"})).empty());
+}
+
 TEST(ScorepSettings, SizesHaveUnits) {
   const auto size = [](const std::string& text) {
     return read({"SCOREP_TOTAL_MEMORY=" + text}).number("SCOREP_TOTAL_MEMORY");
