@@ -22,17 +22,6 @@ namespace {
 
 constexpr std::string_view kWords[] = {"module", "package", "file", "thread", "process"};
 
-std::string_view by_word(GroupKey key) { return kWords[static_cast<std::size_t>(key)]; }
-
-std::string name_in(const Region& region, RegionId id, GroupKey key, const CodeOwner& owner) {
-  if (owner.is_import(id)) return "importing modules";
-  std::string name = key == GroupKey::kModule    ? region.group
-                     : key == GroupKey::kPackage ? owner.package_of(id)
-                                                 : region.file;
-  if (name.empty() && key == GroupKey::kPackage) name = first_part(region.group);
-  return name.empty() ? "(unknown)" : name;
-}
-
 bool by_work(const GroupRow& a, const GroupRow& b) { return a.working > b.working; }
 
 // By the names of regions. Time that is inside another function of the same group is not
@@ -47,7 +36,7 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
   std::map<std::string, std::size_t> places;
   std::vector<std::size_t> place_of_region;
   for (std::uint32_t i = 0; i < tree.definitions.regions.size(); ++i) {
-    const std::string name = name_in(tree.definitions.regions[i], RegionId{i}, key, answer.owner());
+    const std::string name = group_name(tree.definitions, RegionId{i}, key, answer.owner());
     const auto [found, fresh] = places.try_emplace(name, rows.size());
     if (fresh) rows.push_back({.name = name});
     rows[found->second].project |= answer.owner().is_project(RegionId{i});
@@ -146,15 +135,11 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
   for (const Location& location : tree.definitions.locations) {
     if (!locations.contains(location.id)) continue;
     const std::uint32_t group = location.group.value();
-    const bool known = group < tree.definitions.groups.size();
     std::size_t place = rows.size();
     if (key == GroupKey::kProcess) place = places.try_emplace(group, place).first->second;
     if (place == rows.size()) {
       seen.emplace_back(tree.definitions.regions.size());
-      rows.emplace_back().name = key == GroupKey::kThread ? location_name(location)
-                                 : known                  ? tree.definitions.groups[group].name
-                                                          : tree.definitions.machine_name;
-      if (key == GroupKey::kThread) rows.back().name += of_process(tree.definitions, group);
+      rows.emplace_back().name = group_name(tree.definitions, location, key);
     }
     const WorkTimes times = work_times(
         tree, [&](const Location& one) { return one.id == location.id; }, cost);
@@ -177,6 +162,26 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
 }
 
 }  // namespace
+
+std::string_view by_word(GroupKey key) { return kWords[static_cast<std::size_t>(key)]; }
+
+std::string group_name(const Definitions& definitions, RegionId region, GroupKey key,
+                       const CodeOwner& owner) {
+  if (owner.is_import(region)) return "importing modules";
+  const Region& of = definitions.regions[region.value()];
+  std::string name = key == GroupKey::kModule    ? of.group
+                     : key == GroupKey::kPackage ? owner.package_of(region)
+                                                 : of.file;
+  if (name.empty() && key == GroupKey::kPackage) name = first_part(of.group);
+  return name.empty() ? "(unknown)" : name;
+}
+
+std::string group_name(const Definitions& definitions, const Location& location, GroupKey key) {
+  const std::uint32_t group = location.group.value();
+  if (key == GroupKey::kThread) return location_name(location) + of_process(definitions, group);
+  return group < definitions.groups.size() ? definitions.groups[group].name
+                                           : definitions.machine_name;
+}
 
 std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
                                  const std::set<LocationId>& locations,

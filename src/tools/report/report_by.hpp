@@ -8,10 +8,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/measuring_cost.hpp"
 #include "profile/call_tree.hpp"
+#include "tools/report/code_owner.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
@@ -19,6 +21,13 @@ namespace timeloom::tools {
 
 // For the workers and tasks of an engine see engines/task_rows.hpp.
 enum class GroupKey : std::uint8_t { kModule, kPackage, kFile, kThread, kProcess, kWorker, kTask };
+
+// The word of the option.
+std::string_view by_word(GroupKey key);
+// The group of a region, by module, package or file, and of a location, by thread or process.
+std::string group_name(const Definitions& definitions, RegionId region, GroupKey key,
+                       const CodeOwner& owner);
+std::string group_name(const Definitions& definitions, const Location& location, GroupKey key);
 
 // Times in seconds. Of threads and processes `total` is working, waiting and unmeasured
 // together, else the working time with all that was called, which in a recursion counts once.

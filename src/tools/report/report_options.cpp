@@ -97,8 +97,8 @@ void add_options(CommandOptions& known, ReportOptions& options) {
 
 std::string without_effect(const ReportOptions& options) {
   const std::pair<bool, const char*> tables[] = {
-      {options.by.has_value(), "--by"},
-      {!options.function.empty() && !options.slowest, "--function"},
+      {options.by.has_value() && !options.memory, "--by"},
+      {!options.function.empty() && !options.slowest && !options.memory, "--function"},
       {options.slowest, "--slowest"},
       {options.parallel, "--threads"},
       {options.graph, "--tasks"},
@@ -127,11 +127,14 @@ std::string without_effect(const ReportOptions& options) {
     table = name;
   }
   const bool wants_source = options.with_source || !options.sources.empty();
-  if (wants_source && (options.function.empty() || options.slowest)) {
+  if (wants_source && (options.function.empty() || options.slowest || options.memory)) {
     return "--with-source and --source go with --function";
   }
   if (!options.sources.empty() && !options.with_source) return "--source goes with --with-source";
   if (table == nullptr) return {};
+  if (options.memory && options.by && *options.by >= GroupKey::kWorker) {
+    return "--memory goes with --by module, package, file, thread and process";
+  }
   const bool of_the_run =
       options.mpi || options.gpu || options.omp || options.memory || options.locks;
   if (of_the_run && !(options.threads.empty() && options.groups.empty())) {

@@ -24,9 +24,9 @@ Story allocating_calls() {
   all.clock = {1'000'000'000, 0, 1000, {}};
   all.strings = {""};
   all.regions = {{"main", "main", "", "", 0, 0, Paradigm::kUser, RegionRole::kFunction},
-                 region("malloc", RegionRole::kAllocate),
-                 region("realloc", RegionRole::kReallocate),
-                 region("free", RegionRole::kDeallocate)};
+                 memory_region("malloc", RegionRole::kAllocate),
+                 memory_region("realloc", RegionRole::kReallocate),
+                 memory_region("free", RegionRole::kDeallocate)};
   all.groups = {{"Process", "node", 1, "", {}}};
   all.locations = {{LocationId{0}, "Master thread", LocationGroupId{0}, LocationType::kCpuThread}};
   run.events[LocationId{0}] = {

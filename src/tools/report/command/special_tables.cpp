@@ -15,6 +15,7 @@
 #include "tools/report/engines/task_rows.hpp"
 #include "tools/report/imports/report_imports.hpp"
 #include "tools/report/locks/report_locks.hpp"
+#include "tools/report/memory/memory_groups.hpp"
 #include "tools/report/memory/report_memory.hpp"
 #include "tools/report/mpi/report_mpi.hpp"
 #include "tools/report/openmp/report_openmp.hpp"
@@ -194,12 +195,32 @@ int print_imports(const ReportOptions& options, const profile::CallTree& tree,
       });
 }
 
+namespace {
+
+int print_memory_by(const ReportOptions& options, const MemoryFacts& facts,
+                    const profile::CallTree& tree) {
+  const GroupKey key = *options.by;
+  const std::vector<MemoryGroup> groups = memory_groups(facts, tree, key);
+  return print_either(
+      options, tree.definitions,
+      [&](Output& output) { write_memory_by_json(groups, key, facts, output); },
+      [&](const Terminal& terminal, Output& output) {
+        write_memory_by(groups, key, facts, terminal, output);
+      });
+}
+
+}  // namespace
+
 int print_memory(const ReportOptions& options, const profile::CallTree& tree,
                  const std::filesystem::path& run) {
-  const MemoryFacts facts = memory_facts(tree);
+  MemoryFacts facts = memory_facts(tree);
   if (!facts.any()) {
     throw Error(run.string() + " has nothing of memory; timeloom run --memory records it [TL467]");
   }
+  if (!options.function.empty()) {
+    keep_paths_with(facts, tree, find_function(tree.definitions, options.function));
+  }
+  if (options.by) return print_memory_by(options, facts, tree);
   return print_either(
       options, tree.definitions, [&](Output& output) { write_memory_json(facts, tree, output); },
       [&](const Terminal& terminal, Output& output) {

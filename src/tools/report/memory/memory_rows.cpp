@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "exchange/names.hpp"
 #include "tools/report/memory/report_memory.hpp"
 
 namespace timeloom::tools {
@@ -33,7 +34,50 @@ void add_apart(MemoryRow& row, const ProcessMemory::Apart& apart) {
   row.at_end.add(amount_of(apart.blocks_at_end, apart.at_end));
 }
 
+using RowsOfNodes = std::map<std::uint32_t, MemoryRow>;  // by node
+
+void add_memory_of(RowsOfNodes& rows, const profile::LocationProfile& location,
+                   const Definitions& definitions) {
+  for (const profile::MetricCell& cell : location.metrics) {
+    const auto member = member_for(definitions.metrics[cell.metric.value()].name);
+    if (member == nullptr || !cell.node.defined()) continue;
+    MemoryRow& row = rows[cell.node.value()];
+    row.node = cell.node;
+    (row.*member).add(cell.statistics);
+  }
+}
+
 }  // namespace
+
+void keep_paths_with(MemoryFacts& facts, const profile::CallTree& tree,
+                     const std::vector<RegionId>& regions) {
+  std::vector<bool> inside(tree.nodes.size());
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    const profile::Node& node = tree.nodes[i];
+    inside[i] = std::ranges::find(regions, node.region) != regions.end() ||
+                (node.parent.defined() && inside[node.parent.value()]);
+  }
+  std::erase_if(facts.rows, [&](const MemoryRow& row) {
+    return row.apart != nullptr || !inside[row.node.value()];
+  });
+  for (const RegionId region : regions) {
+    const std::string name = exchange::region_name(tree.definitions, region);
+    if (std::ranges::find(facts.functions, name) == facts.functions.end()) {
+      facts.functions.push_back(name);
+    }
+  }
+}
+
+std::vector<std::pair<std::size_t, MemoryRow>> memory_rows_by_location(
+    const profile::CallTree& tree) {
+  std::vector<std::pair<std::size_t, MemoryRow>> all;
+  for (std::size_t i = 0; i < tree.locations.size(); ++i) {
+    RowsOfNodes rows;
+    add_memory_of(rows, tree.locations[i], tree.definitions);
+    for (const auto& [node, row] : rows) all.emplace_back(i, row);
+  }
+  return all;
+}
 
 double MemoryFacts::interval() const {
   std::uint64_t largest = 0;
@@ -67,15 +111,9 @@ MemoryFacts memory_facts(const profile::CallTree& tree) {
     facts.processes.push_back({definitions.groups[i].name, process_memory(found->second)});
   }
   if (!facts.any()) return facts;
-  std::map<std::uint32_t, MemoryRow> rows;
+  RowsOfNodes rows;
   for (const profile::LocationProfile& location : tree.locations) {
-    for (const profile::MetricCell& cell : location.metrics) {
-      const auto member = member_for(definitions.metrics[cell.metric.value()].name);
-      if (member == nullptr || !cell.node.defined()) continue;
-      MemoryRow& row = rows[cell.node.value()];
-      row.node = cell.node;
-      (row.*member).add(cell.statistics);
-    }
+    add_memory_of(rows, location, definitions);
   }
   for (auto& [node, row] : rows) facts.rows.push_back(row);
   MemoryRow own, other;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/memory/memory_facts.hpp"
@@ -36,7 +37,8 @@ struct MemoryFacts {
   };
   ProcessMemory run;  // the peak of all processes together
   std::vector<Process> processes;
-  std::vector<MemoryRow> rows;  // in the order of the call tree
+  std::vector<MemoryRow> rows;         // in the order of the call tree
+  std::vector<std::string> functions;  // whose call paths alone are in `rows`; empty: all are
   bool any() const { return !processes.empty(); }
   // Mean bytes between two sampled ones: of the blocks that were held (0: all blocks are known),
   // and of temporary ones (0: the life of each is known).
@@ -48,6 +50,14 @@ struct MemoryFacts {
 std::optional<ProcessMemory> memory_peak(const Definitions& definitions);
 
 MemoryFacts memory_facts(const profile::CallTree& tree);
+
+// Leaves only the call paths with one of the regions: the functions and what they call.
+void keep_paths_with(MemoryFacts& facts, const profile::CallTree& tree,
+                     const std::vector<RegionId>& regions);
+
+// The rows of each location alone, by its index. None of them is `apart`.
+std::vector<std::pair<std::size_t, MemoryRow>> memory_rows_by_location(
+    const profile::CallTree& tree);
 
 void write_memory(const MemoryFacts& facts, const profile::CallTree& tree, const Terminal& terminal,
                   Output& output);

@@ -36,6 +36,12 @@ std::string short_path(const CallTree& tree, const MemoryRow& row) {
   return parent.defined() ? name + "  < " + path_name(tree, parent) : name;
 }
 
+void add_amounts(MemoryRow& to, const MemoryRow& row) {
+  to.allocated.add(row.allocated);
+  to.at_peak.add(row.at_peak);
+  to.at_end.add(row.at_end);
+}
+
 class MemoryWriter {
  public:
   MemoryWriter(const MemoryFacts& facts, const CallTree& tree, const Terminal& terminal,
@@ -45,6 +51,7 @@ class MemoryWriter {
   void write() {
     head();
     losses();
+    of_functions();
     const std::size_t rows = rows_of_each();
     held("held at the peak", &MemoryRow::at_peak, rows);
     allocated(rows);
@@ -99,6 +106,27 @@ class MemoryWriter {
   }
 
   // Of the numbers that are not estimated. The sums of a process need no table.
+  // The sums of the call paths that were chosen.
+  void of_functions() {
+    if (facts_.functions.empty()) return;
+    MemoryRow all;
+    for (const MemoryRow& row : facts_.rows) add_amounts(all, row);
+    std::string names = facts_.functions.front();
+    if (const std::size_t more = facts_.functions.size() - 1; more > 0) {
+      names += formatted(" and {} more", more);
+    }
+    output_.write(formatted(
+        "{} and what is called there: {}{} at the peak{}{} allocated in {}{}{}{} at the end\n",
+        printable(names), mark(all.at_peak), bytes(whole(all.at_peak.sum)), terminal_.dot(),
+        bytes(whole(all.allocated.sum)), plural(all.allocated.count, "call"), terminal_.dot(),
+        mark(all.at_end), bytes(whole(all.at_end.sum))));
+  }
+
+  const char* mark(const MetricStatistics& held) const {
+    const auto blocks = static_cast<double>(held.count);
+    return sampling_error(blocks, held.min, facts_.interval()) > 0 ? "~" : "";
+  }
+
   std::string explanation() const {
     constexpr char kOfItself[] = "bytes: of a function itself, without what it calls";
     if (facts_.temporary_interval() == 0) return formatted("{}; {}.\n", kOfItself, exactness());
@@ -269,6 +297,7 @@ void write_memory_json(const MemoryFacts& facts, const CallTree& tree, Output& o
   ordered_json all = {{"format", "timeloom-report-memory"}, {"version", 1}};
   all["peak_bytes"] = facts.run.peak;
   all["peak_s"] = static_cast<double>(facts.run.peak_time) * kNanoseconds;
+  if (!facts.functions.empty()) all["functions"] = facts.functions;
   all["processes"] = all["paths"] = ordered_json::array();
   for (const auto& process : facts.processes) all["processes"].push_back(process_json(process));
   for (const MemoryRow& row : facts.rows) {
