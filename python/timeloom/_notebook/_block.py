@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from timeloom._notebook import _svg
 from timeloom._notebook._aggregate import CellTables, largest
 from timeloom._notebook._handle import OPENED_BY
+from timeloom._notebook._memory import RecordedMemory
 from timeloom._notebook._plain import escaped, plain
 from timeloom._text import duration, plural, size_text
 
@@ -30,6 +31,7 @@ class Head(NamedTuple):
     resident: int  # bytes of memory at its end
     resident_rise: int
     before: float | None  # seconds of the previous run of the same cell
+    recorded: RecordedMemory | None = None  # None: memory was not recorded
     problem: str = ""  # the reason why it could not be woven
 
 
@@ -61,7 +63,12 @@ def _comparison(head: Head) -> str:
 
 def _resources(head: Head) -> str:
     rise = f", {head.resident_rise / 1e6:+.1f} MB in the cell" if abs(head.resident_rise) >= 1e5 else ""
-    return f"memory {head.resident / 1e6:.0f} MB{rise}"
+    peak = "" if head.recorded is None else _peak(head.recorded)
+    return f"memory {head.resident / 1e6:.0f} MB{rise}{peak}"
+
+
+def _peak(memory: RecordedMemory) -> str:
+    return f"; blocks {memory.peak / 1e6:.0f} MB at the peak, {(memory.peak - memory.start) / 1e6:+.1f} MB in the cell"
 
 
 def _input_output(tables: CellTables | None) -> list[str]:

@@ -10,6 +10,7 @@ from IPython.display import display
 from timeloom._notebook import _block, _vampir
 from timeloom._notebook._aggregate import CellTables, Lane, Span, Transfers, aggregate
 from timeloom._notebook._handle import CellRun
+from timeloom._notebook._memory import recorded_memory
 from timeloom._notebook._messages import say, say_error, show_text
 from timeloom._notebook._sources import Sources
 from timeloom._notebook._weaver import Weaver, Weaving
@@ -114,7 +115,7 @@ class Runs:
             overhead=cost / cell.cpu_seconds if cost and cell.cpu_seconds > 0 else None,
             run=measured.shown, partial="" if measured.error is None else type(measured.error).__name__,
             resident=cell.resident, resident_rise=cell.resident_rise,
-            before=before,
+            before=before, recorded=recorded_memory(measured.run) if measured.run else None,
         )
 
     def _mime(self, head: _block.Head, tables: CellTables | None) -> dict[str, str]:

@@ -63,7 +63,7 @@ def test_function_leaves_its_call_paths(timeloom, run):
     assert chosen["paths"] == inside != whole["paths"]
     assert of_paths(chosen["paths"], "at_end", "bytes") == run["end"]["first"][0]
     text = timeloom("report", "--memory", "--function", "first", "run", COLUMNS="100").stdout
-    (line,) = [line for line in text.splitlines() if "first and what is called there: " in line]
+    (line,) = [line for line in text.splitlines() if "first with its callees: " in line]
     assert " at the peak" in line and line.endswith(" at the end")
     assert "(before the program)" not in text and ".second" not in text
 

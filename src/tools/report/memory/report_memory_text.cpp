@@ -116,7 +116,7 @@ class MemoryWriter {
       names += formatted(" and {} more", more);
     }
     output_.write(formatted(
-        "{} and what is called there: {}{} at the peak{}{} allocated in {}{}{}{} at the end\n",
+        "{} with its callees: {}{} at the peak{}{} allocated in {}{}{}{} at the end\n",
         printable(names), mark(all.at_peak), bytes(whole(all.at_peak.sum)), terminal_.dot(),
         bytes(whole(all.allocated.sum)), plural(all.allocated.count, "call"), terminal_.dot(),
         mark(all.at_end), bytes(whole(all.at_end.sum))));
