@@ -51,8 +51,9 @@ struct MemoryHeader {
   MemoryCount all;          // 1: the owner of each block is known, so holdings are in use; 2: and
                             // each block has its birth and death in the log
   MemoryCount peak_number;  // counts the peaks, each higher than the one before
+  MemoryCount resident;     // bytes in memory at the end; 0: not known, or there was none
 };
-static_assert(sizeof(MemoryHeader) == 136 && sizeof(MemoryHeader) <= kMemoryPathsAt);
+static_assert(sizeof(MemoryHeader) == 144 && sizeof(MemoryHeader) <= kMemoryPathsAt);
 
 inline constexpr std::uint64_t kMemoryAllBlocks = 1;  // values of `all`
 inline constexpr std::uint64_t kMemoryEachBlock = 2;

@@ -48,6 +48,7 @@ bool take_header(const os::File& file, MemoryData& data, std::uint64_t& paths,
   data.peak_ticks = word(words, offsetof(MemoryHeader, peak_ticks));
   data.peak_blocks = word(words, offsetof(MemoryHeader, peak_blocks));
   data.end = word(words, offsetof(MemoryHeader, end));
+  data.resident = word(words, offsetof(MemoryHeader, resident));
   data.lost = word(words, offsetof(MemoryHeader, lost_paths)) +
               word(words, offsetof(MemoryHeader, lost_blocks));
   data.foreign = word(words, offsetof(MemoryHeader, foreign)) != 0;

@@ -39,6 +39,7 @@ struct MemoryData {
   std::uint64_t peak_ticks = 0;
   std::uint64_t peak_blocks = 0;  // at most the number of blocks
   std::uint64_t end = 0;          // ticks; 0: it has none
+  std::uint64_t resident = 0;     // bytes in memory at the end; 0: not known
   std::uint64_t lost = 0;
   bool foreign = false;
   bool all = false;     // the owner of each block is known

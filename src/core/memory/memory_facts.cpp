@@ -33,6 +33,7 @@ void each_field(Memory& memory, Visit visit) {
   visit("all", memory.all);
   visit("before_at_peak", memory.before_at_peak);
   visit("before_at_end", memory.before_at_end);
+  visit("resident_at_end", memory.resident_at_end);
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ struct ProcessMemory {
   std::uint64_t all = 0;  // kEachBlock: the life of each, too
   std::uint64_t before_at_peak = 0;
   std::uint64_t before_at_end = 0;
+  std::uint64_t resident_at_end = 0;  // bytes in memory; 0: not known
 };
 
 // The growth of a process whose memory only grows (docs/findings.md has the conditions); for a run,

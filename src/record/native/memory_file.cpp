@@ -8,6 +8,7 @@
 
 #include "core/checksum.hpp"
 #include "os/clock.hpp"
+#include "os/memory.hpp"
 #include "record/auxiliary_file.hpp"
 
 namespace timeloom::record {
@@ -170,6 +171,7 @@ void MemoryFile::note_peak(std::uint64_t live) noexcept {
 
 void MemoryFile::end(std::uint64_t live) noexcept {
   header_->live.store(live, std::memory_order_relaxed);
+  header_->resident.store(os::resident_memory().now, std::memory_order_relaxed);
   header_->end.store(os::now(), std::memory_order_release);
   const std::uint64_t blocks = header_->blocks.load(std::memory_order_relaxed);
   (void)file_.truncate(spool::kMemoryBlocksAt + blocks * sizeof(spool::MemoryBlock));

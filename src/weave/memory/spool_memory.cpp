@@ -111,6 +111,7 @@ void SpoolSource::add_memory_of(const Process& process, const ProcessMemory& run
   facts.interval = data.interval;
   facts.at_start = data.live_at_start;
   facts.at_end = data.live;
+  facts.resident_at_end = data.resident;
   facts.peak = data.peak;
   facts.peak_time = since_begin(process, data.peak_ticks);
   facts.lost = data.lost;

@@ -399,6 +399,30 @@ def test_scattered_memory_is_a_finding(timeloom, keep):
         assert 90_000_000 < held < 130_000_000 and resident > 200_000_000 + 2 * held
 
 
+@pytest.mark.parametrize("keep", [0, 1])
+def test_memory_that_stays_scattered_after_the_peak_is_a_finding(timeloom, keep):
+    """The peak itself is made of blocks."""
+    Path("scatter.c").write_text(SCATTER)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "scatter.c", "-o", "scatter.so"], check=True)
+    Path("program.py").write_text(
+        "import ctypes\n"
+        "library = ctypes.CDLL('./scatter.so')\n"
+        "library.scatter.argtypes = [ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int]\n"
+        "def phase():\n"
+        f"    library.scatter(4000, 400_000_000, {keep})\n"
+        "phase()\n"
+    )
+    timeloom("run", "--quiet", "--memory", "--profile", "-o", "run", "program.py")
+    (process,) = json.loads(timeloom("report", "--memory", "--json", "run").stdout)["processes"]
+    findings = json.loads(timeloom("report", "--json", "run").stdout)["findings"]
+    found = [finding for finding in findings if finding["rule"] == "scattered-memory"]
+    assert len(found) == keep and process["peak_bytes"] > 400_000_000
+    for finding in found:
+        assert finding["text"].startswith("the resident memory was ")
+        assert finding["evidence"]["held_bytes"] == process["end_bytes"] < 60_000_000
+        assert finding["evidence"]["resident_bytes"] > 350_000_000
+
+
 def test_trace_has_the_bytes_that_each_process_holds_over_time(timeloom):
     """On a location of its own, which is not a thread; the largest value is the peak."""
     Path("forks.py").write_text("""

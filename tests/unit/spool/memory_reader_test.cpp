@@ -117,11 +117,13 @@ TEST(MemoryReader, KnowsWhetherEachBlockIsInTheLogAndTheMostAtAnAllocation) {
   std::string bytes = file_with_holdings();
   put(bytes, kMemoryPathsAt + 3 * sizeof(MemoryPath) + offsetof(MemoryPath, highest),
       std::uint64_t{4000});
+  put(bytes, offsetof(MemoryHeader, resident), std::uint64_t{7000});
   EXPECT_FALSE(read_memory_bytes(bytes).each);
   put(bytes, offsetof(MemoryHeader, all), kMemoryEachBlock);
   const MemoryData data = read_memory_bytes(bytes);
   EXPECT_TRUE(data.all && data.each);
   EXPECT_EQ(data.paths[3].highest, 4000u);
+  EXPECT_EQ(data.resident, 7000u);
 }
 
 TEST(MemoryReader, CountsAnImpossibleHoldingAsNothing) {

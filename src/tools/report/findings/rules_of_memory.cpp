@@ -90,9 +90,42 @@ void find_growing_memory(const FoundIn& run, Findings& findings) {
                        {"of_region_bytes", of_region}}});
 }
 
-// The kernel gives the process pages that hold little, or it maps much beside its blocks.
+namespace {
+
+constexpr std::uint64_t kLeastScattered = 200'000'000;
+
+bool is_scattered(std::uint64_t resident, std::uint64_t held) {
+  return held != 0 && resident / 2 >= held && resident - 2 * held >= kLeastScattered;
+}
+
+// The blocks are gone, and their pages stayed: of the process with the most in memory.
+void find_memory_that_stayed(const FoundIn& run, Findings& findings) {
+  ProcessMemory most;
+  for (std::size_t i = 0; i < run.tree.definitions.groups.size(); ++i) {
+    const auto found = run.tree.definitions.properties.find(memory_property(i));
+    if (found == run.tree.definitions.properties.end()) continue;
+    const ProcessMemory memory = process_memory(found->second);
+    const bool scattered = is_scattered(memory.resident_at_end, memory.at_end);
+    if (scattered && memory.resident_at_end > most.resident_at_end) most = memory;
+  }
+  if (most.resident_at_end == 0) return;
+  findings.push_back(
+      {"scattered-memory",
+       formatted(
+           "the resident memory was {} at the end, the blocks that the program held {}: pages "
+           "with few blocks in them, or memory that the allocator keeps",
+           bytes(most.resident_at_end), bytes(most.at_end)),
+       "report --memory",
+       0,
+       {{"resident_bytes", static_cast<double>(most.resident_at_end)},
+        {"held_bytes", static_cast<double>(most.at_end)}}});
+}
+
+}  // namespace
+
+// The kernel gives the process pages that hold little, or it maps much beside its blocks: at the
+// peak, else at the end.
 void find_scattered_memory(const FoundIn& run, Findings& findings) {
-  constexpr std::uint64_t kLeast = 200'000'000;
   const Definitions& definitions = run.tree.definitions;
   const auto property = definitions.properties.find(kResidentPeak);
   if (property == definitions.properties.end()) return;
@@ -103,7 +136,7 @@ void find_scattered_memory(const FoundIn& run, Findings& findings) {
     if (found == definitions.properties.end()) continue;
     most = std::max(most, process_memory(found->second).peak);
   }
-  if (most == 0 || resident < kLeast + 2 * most) return;
+  if (!is_scattered(resident, most)) return find_memory_that_stayed(run, findings);
   findings.push_back(
       {"scattered-memory",
        formatted("the resident memory reached {}, the blocks that the program held {} at most: "
