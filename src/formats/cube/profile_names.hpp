@@ -59,7 +59,7 @@ inline constexpr char kSet[] = "timeloom::set";  // of a metric
 inline constexpr char kOfProgram[] =
     "timeloom::of_program";  // of a region, see profile_regions.hpp
 
-inline constexpr std::array<std::pair<Paradigm, std::string_view>, 10> kParadigms = {{
+inline constexpr std::array<std::pair<Paradigm, std::string_view>, 11> kParadigms = {{
     {Paradigm::kUnknown, "unknown"},
     {Paradigm::kUser, "user"},
     {Paradigm::kCompiler, "compiler"},

@@ -29,8 +29,9 @@ namespace timeloom::packed {
 
 inline constexpr std::uint32_t kMagic = 0x4b504c54;  // "TLPK"
 // A file has the version of what it holds, so that older readers can read what they know.
-inline constexpr std::uint16_t kVersion = 5;  // definitions of another tool, and accelerators
-inline constexpr std::uint16_t kVersionOfAccelerators = 4;
+inline constexpr std::uint16_t kVersion = 5;  // definitions of another tool, and what 4 has
+// Contexts of accelerators, or regions of a paradigm after Kokkos.
+inline constexpr std::uint16_t kVersionOfLaterKinds = 4;
 inline constexpr std::uint16_t kVersionOfOriginal = 3;
 inline constexpr std::uint16_t kVersionOfParts = 2;  // also of files of hosts
 

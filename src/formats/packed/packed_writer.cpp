@@ -151,9 +151,12 @@ class PackedWriter : public TraceSink {
 
  private:
   std::uint16_t version_of(const Definitions& definitions) const noexcept {
-    const bool accelerators = !definitions.contexts.empty();
-    if (definitions.original) return accelerators ? kVersion : kVersionOfOriginal;
-    if (accelerators) return kVersionOfAccelerators;
+    const bool later = !definitions.contexts.empty() ||
+                       std::ranges::any_of(definitions.regions, [](const Region& region) {
+                         return region.paradigm > Paradigm::kKokkos;
+                       });
+    if (definitions.original) return later ? kVersion : kVersionOfOriginal;
+    if (later) return kVersionOfLaterKinds;
     return parts_.empty() ? 1 : kVersionOfParts;
   }
 
