@@ -145,8 +145,8 @@ class Gdb:
         """Let the process run. Raises GdbError."""
         self.do("-target-detach")
 
-    def close(self) -> None:
-        """End gdb, which lets a stopped process run."""
+    def close(self) -> bool:
+        """End gdb, which lets a stopped process run. False if it was killed, so that it could not do so."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
@@ -160,3 +160,4 @@ class Gdb:
                 self._process.kill()
                 self._process.wait()
         self._process.stdout.close()
+        return self._process.returncode >= 0

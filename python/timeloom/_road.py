@@ -171,17 +171,19 @@ class ThroughGdb(Road):
     def _stopped(self) -> Iterator[Gdb]:
         gdb = Gdb(self._gdb)
         try:
-            gdb.attach(self._pid, f"/proc/{self._pid}/exe")
             try:
-                yield gdb
+                gdb.attach(self._pid, f"/proc/{self._pid}/exe")
+                try:
+                    yield gdb
+                finally:
+                    gdb.detach()
+                    if gdb.interrupted:
+                        os.kill(self._pid, signal.SIGINT)
             finally:
-                gdb.detach()
-                if gdb.interrupted:
-                    os.kill(self._pid, signal.SIGINT)
+                if not gdb.close():
+                    _let_go_on(self._pid)
         except GdbError as error:
             raise Refused(f"gdb could not let Timeloom into {self._name}: {error} [TL098]") from None
-        finally:
-            gdb.close()
 
     def _call(self, gdb: Gdb, thread: str, text: bytes) -> None:
         if gdb.call(thread, self._calls[_READY].address) == 0:
@@ -232,6 +234,34 @@ class ThroughGdb(Road):
         """See Road."""
         with contextlib.suppress(OSError):
             write_bytes(self._memory, self._place, bytes(_ROOM))
+
+
+_STOP_WAITS = 1 << (signal.SIGSTOP - 1)  # in the signals of a thread that wait for it
+
+
+def _is_stopping(pid: int) -> bool:
+    """Return whether a thread of the process is stopped, or is about to be by a signal that waits for it."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
+            with open(f"/proc/{pid}/task/{thread}/status", encoding="utf-8", errors="replace") as file:
+                status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+            if status["State"].startswith("T") or int(status["SigPnd"], 16) & _STOP_WAITS:
+                return True
+    return False
+
+
+def _let_go_on(pid: int) -> None:
+    """Continue a process that a killed debugger has left stopped: its SIGSTOP outlives it. Raises GdbError."""
+    try:
+        for _ in range(20):  # a signal that a thread has just taken is seen when it has stopped
+            if _is_stopping(pid):
+                return os.kill(pid, signal.SIGCONT)
+            time.sleep(0.01)
+    except PermissionError:
+        raise GdbError(f"it was killed and has left the process stopped: kill -CONT {pid} lets it go on") from None
+    except OSError:
+        pass  # the process has ended
+    return None
 
 
 def _system_call(pid: int, thread: int) -> str:

@@ -251,6 +251,30 @@ def test_a_kill_before_the_call_leaves_nothing(running, tmp_path, killed):
     assert program.end() == ("", "")
 
 
+STOPS_AND_DIES = """#!{python}
+import ctypes, os, signal, sys
+for line in sys.stdin:
+    if "-target-attach" in line:
+        assert ctypes.CDLL(None).ptrace(16, int(line.split()[-1]), None, None) == 0
+        os.kill(os.getpid(), signal.SIGKILL)
+    print(line[:len(line) - len(line.lstrip("0123456789"))] + "^done", flush=True)
+"""
+
+
+def test_a_process_that_a_killed_gdb_has_stopped_goes_on(running, tmp_path, monkeypatch):
+    """The SIGSTOP with which gdb attaches outlives it."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gdb").write_text(STOPS_AND_DIES.format(python=sys.executable))
+    (tmp_path / "bin" / "gdb").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    program = running()
+    for _ in range(CYCLES):
+        refused = Attaching(tmp_path, "-o", "run", program.pid, real=True).refused()
+        assert refused == f"gdb could not let Timeloom into process {program.pid}: gdb has ended [TL098]"
+        program.call("calls")  # which it cannot do while it is stopped
+    assert program.end() == ("", "")
+
+
 def test_a_call_that_does_not_return_is_taken_back(running):
     """The process goes on as if nothing had been."""
     program = running()
@@ -276,6 +300,7 @@ def test_the_room_is_not_within_the_linker(running):
     assert owner.writable
     assert "ld-linux" not in owner.path
 
+
 def test_files_without_variables_have_no_room(tmp_path, monkeypatch):
     """Behind a mapped file of data, nothing is mapped."""
     (tmp_path / "data").write_bytes(bytes(4096))
@@ -285,7 +310,6 @@ def test_files_without_variables_have_no_room(tmp_path, monkeypatch):
         assert starts[0].path == str(tmp_path / "data")
         monkeypatch.setattr(_memory, "_starts", lambda _: starts)
         assert find_room(os.getpid(), 64) > 0
-
 
 
 def test_the_room_begins_behind_texts_that_were_taken_back(running):
