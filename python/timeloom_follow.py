@@ -122,8 +122,10 @@ def in_sub_interpreter() -> bool:
     return False
 
 
-def _is_joined() -> bool:
-    """Record the functions of this sub-interpreter from here on; False if they cannot be recorded.
+def _is_refused() -> bool:
+    """Record the functions of this sub-interpreter from here on; True if the extension has refused to.
+
+    If the extension cannot be asked, the session counts the interpreter at its end.
 
     The module lies in the file of the extension, whose state it shares. Nothing of it shows in sys.modules.
     """
@@ -137,7 +139,7 @@ def _is_joined() -> bool:
         sub_module = module if module.join() else None
     except Exception:  # the program must run in any case
         return False
-    return sub_module is not None
+    return sub_module is None
 
 
 def _is_run(status: os.stat_result, told: str) -> bool:
@@ -251,7 +253,7 @@ def follow() -> None:
     parent = os.environ[_VARIABLE]
     # The variable may name a spool of this process, if the process became another program meanwhile.
     if is_spool_of_this_process(parent) and in_sub_interpreter():
-        if not _noted and not _is_joined():  # this module stays, since timeloom.pth may be read twice
+        if not _noted and _is_refused():  # this module stays, since timeloom.pth may be read twice
             note_unmeasured(parent, b"i")
         _noted.append(parent)
         return

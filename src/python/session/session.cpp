@@ -22,6 +22,7 @@
 #include "python/observe/hooks/open_calls.hpp"
 #include "python/observe/hooks/sampled_code.hpp"
 #include "python/observe/hooks/unseen_calls.hpp"
+#include "python/observe/interpreters/sub_counts.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/locks/lock_recording.hpp"
 #include "python/observe/memory/python_allocators.hpp"
@@ -239,6 +240,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   session.ignored_before = session.plan.instrumenter->ignored_callbacks();
   session.left_out_before = events_left_out();
   session.started = true;
+  begin_sub_interpreter_count();
   g_session = std::move(session);
   admit_sub_interpreters(sub_interpreters_of(g_session.plan));
   watch_process_end();
@@ -311,6 +313,7 @@ bool finish_session(SessionResult& result, Ending ending) {
                                        instrumenter, record::sample_seconds(s.plan.metrics))
                               : EventCost{};
   fill(result, end_ns);
+  note_sub_interpreters(spools_of_session(), unasked_sub_interpreters());
   if (result.error == 0 && !record::has_spool(s.spool)) result.error = ENOENT;
   result.cost = cost_of(s.cpu, totals, cost, in_program, ignored, result.wall_seconds);
   note_end(result);
@@ -366,6 +369,7 @@ void start_after_fork() {
   watch_locks_in_child();
   continue_budget();
   count_windows_of_child();
+  begin_sub_interpreter_count_of_child();
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
   s.cpu = {.launched_ns = begin_ns, .begin_ns = begin_ns, .started_ns = record::process_cpu_ns()};

@@ -83,6 +83,15 @@ bool takes_place(const Settings& settings, const KnownDirectory& spools) {
   return false;
 }
 
+void note_sub_interpreters(const KnownDirectory& spools, std::uint64_t count) noexcept try {
+  const os::File file =
+      count == 0 ? os::File() : open_to_append(spools, run::name_of(run::Item::kUnmeasured));
+  const std::uint64_t marks = std::min(count, kMostWorkerMarks);  // no more are read
+  for (std::uint64_t i = 0; i < marks && append_mark(file, 'i') != 0;) ++i;
+} catch (const std::bad_alloc&) {
+  return;
+}
+
 void note_left_out(const KnownDirectory& spools) noexcept try {
   (void)append_mark(open_to_append(spools, run::name_of(run::Item::kUnmeasured)), 'w');
 } catch (const std::bad_alloc&) {

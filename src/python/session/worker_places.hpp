@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "core/known_directory.hpp"
 #include "settings/settings.hpp"
@@ -20,6 +21,9 @@ bool takes_place(const Settings& settings, const KnownDirectory& spools);
 
 // Counts a worker that is not measured.
 void note_left_out(const KnownDirectory& spools) noexcept;
+
+// Counts so many sub-interpreters that are not recorded, in the same file.
+void note_sub_interpreters(const KnownDirectory& spools, std::uint64_t count) noexcept;
 
 // Called before a measured process ends by os._exit(); null: nothing to do. Another thread may
 // reset it at any time.

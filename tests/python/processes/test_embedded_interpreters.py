@@ -65,12 +65,13 @@ def test_a_server_that_embeds_python(tmp_path, embedder, gil):
 def test_one_that_cannot_join(tmp_path, isolated, obstacle):
     """One line counts it, and the program runs: no tool is free, the extension is not there."""
     code = f"""
-import sys, timeloom_follow
+import os, sys, timeloom_follow
 {obstacle}
-timeloom_follow._noted.clear()  # as at the start of an interpreter
-timeloom_follow.follow()
+os.environ["TIMELOOM_PARENT"] = os.environ["PARENT"]
+timeloom_follow.follow()  # as at the start of an interpreter
 """
-    done = measured(f"in_other({code!r}, {isolated})\nprint('done')\n", tmp_path)
+    hidden = "os.environ['PARENT'] = os.environ.pop('TIMELOOM_PARENT')\n"
+    done = measured(f"{hidden}in_other({code!r}, {isolated})\nprint('done')\n", tmp_path)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert said(done) == ["timeloom: 1 sub-interpreter not recorded [TL002]"]
 

@@ -53,6 +53,43 @@ def test_where_they_are_not_recorded_they_are_counted(tmp_path, options):
     done = measured(f"in_other({CALLS!r})\n", tmp_path, *options)
     assert NOT_RECORDED.format("1 sub-interpreter") in said(done)
 
+
+@both_kinds
+def test_without_start_files_they_are_counted(tmp_path, timeloom_program, isolated):
+    """With -S nothing of Timeloom runs at their start, and with --follow none they do not find the run."""
+    (tmp_path / "program.py").write_text(COMMON + f"for _ in range(2): in_other({CALLS!r}, {isolated})\n")
+    for number, option in enumerate(["-S", "--follow=none"]):
+        run = f"run-{number}"
+        done = subprocess.run([timeloom_program, "run", option, "-o", run, "program.py"], cwd=tmp_path,
+                              capture_output=True, text=True, env=environment())  # fmt: skip
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert NOT_RECORDED.format("2 sub-interpreters") in done.stderr.splitlines()
+        assert "__main__.inner" not in visits_by_region(Profile(tmp_path / run), Profile(tmp_path / run).locations[0])
+
+
+def test_those_that_are_older_than_the_measurement_are_counted(tmp_path, timeloom_program):
+    program = COMMON + f"""
+import timeloom
+old = create(True)
+with timeloom.Measurement(output="first"):
+    run(old, {CALLS!r})
+with timeloom.Measurement(output="second"):
+    in_other({CALLS!r})
+interpreters.destroy(old)
+with timeloom.Measurement(output="third"):
+    leaf()
+"""
+    done = run_python(["-c", program], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lost = 1 if RECORDED else 2
+    for name, count in (("first", 1), ("second", lost), ("third", 0)):
+        done = subprocess.run([timeloom_program, "info", name], cwd=tmp_path, capture_output=True, text=True,
+                              check=True, env=environment())  # fmt: skip
+        words = f"{count} sub-interpreter{'s' if count > 1 else ''} not recorded [TL002]"
+        assert (words in done.stdout) == (count > 0), done.stdout
+        assert ("not recorded" in done.stdout) == (count > 0), done.stdout
+
+
 def test_report_and_info_say_it(tmp_path, timeloom_program):
     measured("in_other('pass')\n", tmp_path, "--instrumenter", "dummy")
     for command in ("info", "report"):

@@ -3,12 +3,14 @@
 #include "python/observe/interpreters/sub_monitoring.hpp"
 
 #include <string>
+#include <utility>
 
 #include "python/interpreter/print_line.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
 #include "python/observe/interpreters/sub_c_functions.hpp"
 #include "python/observe/interpreters/sub_collections.hpp"
+#include "python/observe/interpreters/sub_counts.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/interpreters/sub_regions.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -26,6 +28,7 @@ void leave_tool(SubInterpreter& sub) noexcept {
   if (!sub.joined) return;
   const ErrorGuard guard;
   sub.joined = false;
+  count_left_sub_interpreter();
   unwatch_collections_in_sub_interpreter();
   PyObject* const api = monitoring_of_sub();
   if (api == nullptr || !has_own_tool(api, sub.tool)) return;
@@ -148,6 +151,7 @@ bool join(SubInterpreter& sub, PyObject* module) {
   sub.tool = sub.disable == nullptr ? -1 : take_free_tool(api);
   if (sub.tool < 0) return false;
   sub.joined = true;
+  count_joined_sub_interpreter();
   if (register_events(sub, api, module)) {
     watch_collections_in_sub_interpreter(module);
     return true;
@@ -160,6 +164,7 @@ bool join(SubInterpreter& sub, PyObject* module) {
 
 bool join_measurement_from(PyObject* module) noexcept {
   SubInterpreter& sub = sub_interpreter_of(module);
+  if (!std::exchange(sub.asked, true)) count_asked_sub_interpreter();
   const bool may = record::active() && !in_main_interpreter() &&
                    sub_interpreters_admitted() != SubInterpreters::kNone;
   if (!may || sub.joined) return sub.joined;

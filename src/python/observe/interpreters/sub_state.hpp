@@ -23,6 +23,7 @@ struct SubCFunctions;  // the decisions on C functions: sub_c_functions.cpp
 struct SubInterpreter {
   static constexpr std::size_t kIndices = 256;  // CPython has no more
 
+  bool asked;  // to join, at any time
   bool joined;
   int tool;                        // of sys.monitoring
   long python_events, call_event;  // as sys.monitoring numbers them
