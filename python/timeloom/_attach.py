@@ -13,7 +13,7 @@ from typing import NamedTuple, NoReturn
 
 from timeloom import __version__, _core
 from timeloom._launch import _read_pyproject as read_pyproject
-from timeloom._process import Process, Refused, find_process, is_stopped
+from timeloom._process import WITHOUT_DEBUGGER, Process, Refused, find_process, is_stopped
 from timeloom._road import Road, road_to
 from timeloom._text import without_id
 
@@ -212,9 +212,12 @@ def _refuse_silence(process: Process, within: float) -> NoReturn:
             f"process {process.pid} is stopped: nothing was changed in it; "
             f"kill -CONT {process.pid} lets it go on [TL621]"
         )
+    by_gdb = sys.version_info < WITHOUT_DEBUGGER
+    causes = "runs C code" + ("" if by_gdb else ", or it has sub-interpreters")
+    look = f"gdb -p {process.pid} -batch -ex bt" if by_gdb else f"timeloom attach --dump {process.pid}"
     raise Refused(
-        f"the main thread of process {process.pid} runs C code, or it has sub-interpreters, and was not reached in "
-        f"{within:g} s: nothing was changed in it; timeloom attach --dump {process.pid} shows where it is, "
+        f"the main thread of process {process.pid} {causes}, or a signal handler has raised an exception in the way, "
+        f"and was not reached in {within:g} s: nothing was changed in it; {look} shows where it is, "
         "--within 1min waits longer [TL622]"
     )
 
@@ -234,7 +237,8 @@ def _read_line(connection: socket.socket) -> str:
 
 
 def _begin(connection: socket.socket, process: Process) -> None:
-    connection.sendall(b"go")
+    with contextlib.suppress(ConnectionError):  # it may have told a reason before
+        connection.sendall(b"go")
     said = _read_line(connection)
     if said == "recording":
         return

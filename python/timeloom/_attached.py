@@ -9,6 +9,7 @@ import sys
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
+    from _socket import socket
     from types import ModuleType
     from typing import TypedDict
 
@@ -62,6 +63,13 @@ def load_package(directory: str, version: str) -> "ModuleType":
     return module
 
 
+def _refuse(channel: "socket", reason: str) -> None:
+    try:  # noqa: SIM105 (the process may not have loaded contextlib)
+        channel.sendall(f"refused {reason}\n".encode("utf-8", "backslashreplace"))
+    except OSError:
+        pass  # the command has ended
+
+
 def attach(request: "Request") -> None:
     """Begin to record and report so to the attaching command, or the reason for a failure.
 
@@ -78,6 +86,9 @@ def attach(request: "Request") -> None:
                 return
         except OSError:
             return
+        except BaseException as error:  # of a signal handler of the program, which gets it
+            _refuse(channel, f"a signal handler of the program has raised {type(error).__name__}; try it again")
+            raise
         try:
             load_package(request["package"], request["version"])
             from timeloom import _core
@@ -90,11 +101,10 @@ def attach(request: "Request") -> None:
         except KeyboardInterrupt:
             import _thread
 
-            channel.sendall(b"refused it was interrupted\n")
+            _refuse(channel, "it was interrupted")
             _thread.interrupt_main()  # the signal was meant for the program
         except BaseException as error:
-            text = " ".join(f"{error}".split()) or type(error).__name__
-            channel.sendall(f"refused {text}\n".encode("utf-8", "backslashreplace"))
+            _refuse(channel, " ".join(f"{error}".split()) or type(error).__name__)
     finally:
         channel.close()
 

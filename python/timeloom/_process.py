@@ -88,7 +88,10 @@ def _refuse_other_place(pid: int, status: dict[str, str]) -> None:
     within = status.get("NSpid", str(pid)).split()[-1]
     for name in ("mnt", "pid"):
         if os.readlink(f"/proc/{pid}/ns/{name}") != os.readlink(f"/proc/self/ns/{name}"):
-            raise Refused(f"process {pid} is in another container; write in that one: timeloom attach {within} [TL616]")
+            raise Refused(
+                f"process {pid} is in another container; write in that one, which nsenter --target {pid} --all gets "
+                f"into: timeloom attach {within} [TL616]"
+            )
     if not os.path.samestat(os.stat(f"/proc/{pid}/root/."), os.stat("/")):
         raise Refused(
             f"process {pid} has another root directory, {os.readlink(f'/proc/{pid}/root')}; "
@@ -164,6 +167,12 @@ def version_text(process: Process) -> str:
 def refuse_other_python(process: Process, oldest: tuple[int, int] = OLDEST) -> None:
     """Check that the interpreters agree where they must. Raises Refused."""
     pid, its = process.pid, process.interpreter
+    recordable = its.version is not None and its.version[:2] >= OLDEST and not its.free_threaded
+    if recordable and its.version is not None and its.version[:2] < oldest:
+        raise Refused(
+            f"process {pid} runs Python {version_text(process)}, whose stacks can be read from {oldest[0]}.{oldest[1]} "
+            f"on; timeloom attach {pid} records its calls [TL618]"
+        )
     if its.version is None or its.version[:2] < oldest:
         raise Refused(
             f"process {pid} runs Python {version_text(process)}, and one that runs already can be reached from "

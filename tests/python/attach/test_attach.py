@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 
@@ -347,9 +348,13 @@ def test_a_main_thread_in_c_is_left_alone(running, road, tmp_path, temporary):
     program = running(BLOCKED)
     until((tmp_path / "blocked").exists)
     refused = Attaching(tmp_path, "--within", "300ms", "--output", "run", program.pid, real=road).refused()
-    assert refused.startswith(
-        f"the main thread of process {program.pid} runs C code, or it has sub-interpreters, and was not reached in 0.3 s: "
-        "nothing was changed"
+    causes, look = "C code", f"gdb -p {program.pid} -batch -ex bt"
+    if sys.version_info >= (3, 14):
+        causes, look = "C code, or it has sub-interpreters", f"timeloom attach --dump {program.pid}"
+    assert refused == (
+        f"the main thread of process {program.pid} runs {causes}, or a signal handler has raised an exception in the "
+        f"way, and was not reached in 0.3 s: nothing was changed in it; {look} shows where it is, --within 1min waits "
+        "longer [TL622]"
     )
     assert not (tmp_path / "run").exists()
     assert os.listdir(temporary) == []
@@ -395,3 +400,71 @@ def test_interrupting_the_begin_withdraws(running, tmp_path, temporary, interrup
     assert attaching.process.returncode == 1
     assert os.listdir(temporary) == []
     assert not (tmp_path / "run").exists()
+
+
+# A signal comes while the process waits for the command, whose answer it does not see.
+SIGNALLED = """
+import os, signal, socket
+from timeloom import _attach
+
+def begin(connection, process, begin=_attach._begin):
+    os.kill(process.pid, signal.SIGUSR1)
+    connection.recv(1, socket.MSG_PEEK)
+    begin(connection, process)
+
+_attach._begin = begin
+"""
+RAISES = """
+class Alarm(Exception): pass
+def handle(*_): raise Alarm
+signal.signal(signal.SIGUSR1, handle)
+ended = alarms = 0
+while not ended:
+    try:
+        serve()
+        ended = 1
+    except Alarm:
+        alarms += 1
+print(alarms)
+"""
+
+
+def test_a_signal_handler_that_raises(running, tmp_path, temporary):
+    """The program gets its exception, and the command prints the reason."""
+    program = running(RAISES)
+    refused = Attaching(tmp_path, "--output", "run", program.pid, before=SIGNALLED).refused()
+    assert refused == (
+        f"process {program.pid} is not recorded: a signal handler of the program has raised Alarm; try it again [TL623]"
+    )
+    assert not (tmp_path / "run").exists()
+    assert program.end() == ("1\n", "")
+
+
+INTERPRETERS = """
+if sys.version_info >= (3, 13):
+    import _interpreters as interpreters
+else:
+    import _xxsubinterpreters as interpreters
+CALLS = "def inner(): pass\\nfor _ in range(100): inner()"
+def outer():
+    one = interpreters.create()
+    interpreters.run_string(one, CALLS)
+    interpreters.run_string(old, CALLS)
+    interpreters.destroy(one)
+old = interpreters.create()
+serve(outer=outer)
+interpreters.destroy(old)
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="sys.remote_exec does not reach them")
+def test_sub_interpreters_are_counted(running, road, tmp_path, timeloom_program):
+    """An older one, and two that begin while the process is recorded: the environment of the process is not touched."""
+    program = running(INTERPRETERS)
+    attaching = attach(program, road, "--output", "run")
+    program.call("outer")
+    program.call("outer")
+    assert "timeloom: 3 sub-interpreters not recorded [TL002]\n" in attaching.end()
+    done = subprocess.run([timeloom_program, "report", "run"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "! 3 sub-interpreters not recorded [TL002]" in done.stdout
+    assert program.end() == ("", "")

@@ -131,10 +131,10 @@ def test_a_python_that_is_too_old(timeloom_program, process, option, oldest, tmp
         pytest.skip("this Python can be reached by gdb")
     one = process()
     version = ".".join(map(str, sys.version_info[:3]))
-    assert attach(timeloom_program, *option, one.pid, cwd=tmp_path) == (
-        f"process {one.pid} runs Python {version}, and one that runs already can be reached from {oldest} on; "
-        "start it with timeloom run [TL618]"
-    )
+    expected = f"process {one.pid} runs Python {version}, and one that runs already can be reached from {oldest} on; start it with timeloom run [TL618]"
+    if sys.version_info >= (3, 12):
+        expected = f"process {one.pid} runs Python {version}, whose stacks can be read from 3.14 on; timeloom attach {one.pid} records its calls [TL618]"
+    assert attach(timeloom_program, *option, one.pid, cwd=tmp_path) == expected
     assert os.listdir(tmp_path) == []
 
 
@@ -151,7 +151,7 @@ def test_other_versions(process):
     said = reason(refuse_other_python, running(one, Interpreter((3, 11, 1), False)))
     assert said.startswith(f"process {one.pid} runs Python 3.11.1, and one that runs already can be reached from 3.12 on")
     said = reason(refuse_other_python, running(one, Interpreter((3, 13, 1), False)), (3, 14))
-    assert said.startswith(f"process {one.pid} runs Python 3.13.1, and one that runs already can be reached from 3.14 on")
+    assert said.endswith(f"runs Python 3.13.1, whose stacks can be read from 3.14 on; timeloom attach {one.pid} records its calls [TL618]")
     said = reason(refuse_other_python, running(one, Interpreter((3, 13, 1), True)))
     assert said.startswith(f"process {one.pid} runs Python 3.13.1t, and one without a GIL can be reached from 3.14 on")
     said = reason(refuse_other_python, running(one, Interpreter(None, False)))
@@ -234,7 +234,7 @@ def test_a_process_in_another_container(process, option):
     within = "1" if option == "--pid" else pid
     said = reason(find_process, pid)
     os.kill(int(pid), signal.SIGKILL)
-    assert said == f"process {pid} is in another container; write in that one: timeloom attach {within} [TL616]"
+    assert said == f"process {pid} is in another container; write in that one, which nsenter --target {pid} --all gets into: timeloom attach {within} [TL616]"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
