@@ -35,10 +35,10 @@ _MOST = 1 << 20  # bytes read to find a setting
 _WORKERS_RECORD = b"TIMELOOM_WORKERS="
 
 sub_module: "ModuleType | None" = None  # in a sub-interpreter that is recorded: timeloom._sub
-_noted: list[str] = []  # in a sub-interpreter: recorded or counted in this run
+_noted: "list[str]" = []  # in a sub-interpreter: recorded or counted in this run
 
 
-def _is_own_door(words: list[str]) -> bool:
+def _is_own_door(words: "list[str]") -> bool:
     """True if a door is started by its name, or by the path of its package as ``timeloom run`` does."""
     places = [at for at in range(1, len(words)) if words[at][:1] != "-" and words[at - 1] not in _TAKE_VALUES]
     before, word = words[places[0] - 1 : places[0] + 1] if places else ("", "")
@@ -49,7 +49,7 @@ def _is_own_door(words: list[str]) -> bool:
     return word.endswith("/__main__.py") and os.path.realpath(word) in paths
 
 
-def _spark_role(words: list[str]) -> "_Role | None":
+def _spark_role(words: "list[str]") -> "_Role | None":
     """Return the purpose of a Python that Spark has started by ``-m MODULE [pyspark.worker]``.
 
     The module is one of the user's if spark.python.daemon.module names it: it forks the workers as pyspark's does.
@@ -62,7 +62,7 @@ def _spark_role(words: list[str]) -> "_Role | None":
     return "daemon" if module == _SPARK_DAEMON or worker == _SPARK_WORKER else None
 
 
-def role_of(words: list[str]) -> "_Role | None":
+def role_of(words: "list[str]") -> "_Role | None":
     """Return the purpose of a Python with this command line.
 
     "worker" or "server" of multiprocessing and the like, "spark" or "daemon" of Spark, "rank" if MPI_Comm_spawn has
@@ -153,7 +153,7 @@ def _is_run(status: os.stat_result, told: str) -> bool:
     return number == status.st_ino and (device == status.st_dev or not counts)
 
 
-def _open_spools(spools: str, opened: list[int], told: str) -> None:
+def _open_spools(spools: str, opened: "list[int]", told: str) -> None:
     """Open the run and the directories below it down to this one, which is last, without following a link there.
 
     ``told`` is the id of the run; empty: any run at this path counts.
@@ -190,7 +190,7 @@ def note_unmeasured(parent: str, mark: bytes = b".", told: "str | None" = None) 
             os.close(descriptor)
 
 
-def _open_places(spools: str, opened: list[int]) -> int:
+def _open_places(spools: str, opened: "list[int]") -> int:
     """Open the file in which workers take their places, see src/python/session/worker_places.hpp."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     _open_spools(spools, opened, os.environ.get(_RUN_ID, ""))
@@ -215,7 +215,7 @@ def _number_of_place(parent: str, mark: bytes) -> int:
             os.close(descriptor)
 
 
-def _is_left_out(role: "_Role", records: list[bytes], parent: str) -> bool:
+def _is_left_out(role: "_Role", records: "list[bytes]", parent: str) -> bool:
     """True if the setting workers leaves this process out, which is counted then.
 
     A number or "none" is decided here. A pattern is left to the extension, which decides when the worker has a name.
@@ -259,6 +259,10 @@ def follow() -> None:
         return
     if is_spool_of_this_process(parent) and "timeloom._core" in sys.modules:  # timeloom.pth was read twice
         sys.modules.pop(__name__, None)
+        return
+    if sys.hexversion < 0x030B0000:  # it cannot be measured
+        note_unmeasured(parent)
+        _forget_parent()
         return
     role = role_of(sys.orig_argv)
     records = records_of(parent)

@@ -10,9 +10,9 @@ All of them may be called from any thread. Names are ``str``.
 plugin, pytest would warn about that.)
 """
 
-from time import process_time_ns as _process_time_ns  # from a module that Python itself imports
+try:  # so that each Python from 3.6 on gets to the line that names it
+    from time import process_time_ns as _process_time_ns  # from a module that Python itself imports
 
-try:
     _BEGUN_CPU_NS = _process_time_ns()  # for the launcher
     from timeloom import _core as _core
 except ImportError as error:

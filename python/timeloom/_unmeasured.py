@@ -2,7 +2,7 @@
 
 Imported only there. ``import timeloom`` fails with one line that names the package to install; ``python -m timeloom``
 prints it and continues as ``python``, so that the program runs unmeasured. In a sub-interpreter the import succeeds,
-and nothing is recorded.
+and nothing is recorded. Python 3.6 has to understand this file, as it does __init__.py and timeloom_follow.py.
 """
 
 import os
@@ -33,7 +33,10 @@ def _reason(error: ImportError) -> str:
     if kind != "cpython":
         return f"Timeloom measures CPython, and this is {_NAMES.get(kind, kind)} {this}; use python3 of CPython [TL601]"
     install = f"{shlex.quote(sys.executable)} -m pip install"
-    if not _OLDEST <= sys.version_info[:2] <= _NEWEST:
+    if sys.version_info[:2] < _OLDEST:
+        oldest = ".".join(map(str, _OLDEST))
+        return f"Timeloom needs Python {oldest} or later, and this is {this}; use a newer python3 [TL601]"
+    if sys.version_info[:2] > _NEWEST:
         oldest, newest = (".".join(map(str, version)) for version in (_OLDEST, _NEWEST))
         return (
             f"this Timeloom knows Python {oldest} to {newest}, not {this}; "
@@ -41,16 +44,27 @@ def _reason(error: ImportError) -> str:
         )
     if _is_for_this_python():
         return f"its extension does not load: {error}; write: {install} --force-reinstall timeloom [TL601]"
-    built = sorted(_version(found[1]) for name in names if (found := re.match(r"_core\.cpython-(\d+t?)-", name)))
+    found = [re.match(r"_core\.cpython-(\d+t?)-", name) for name in names]
+    built = sorted(_version(one[1]) for one in found if one)
     return f"Timeloom is installed for Python {' and '.join(built)}, not for {this}; write: {install} timeloom [TL601]"
 
 
-def _flags_of_interpreter() -> list[str] | None:
+def _command_line() -> "list[str]":
+    """Return the words that started this Python; before 3.10 it does not keep them."""
+    words = getattr(sys, "orig_argv", None)
+    if words is None:
+        with open("/proc/self/cmdline", "rb") as file:
+            words = [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
+    return list(words)
+
+
+def _flags_of_interpreter() -> "list[str] | None":
     """Return the words between python and ``-m timeloom`` or the path of ``__main__.py``.
 
     None: this Python was not started to run a program under Timeloom.
     """
-    words = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    line = _command_line()
+    words = line[1 : len(line) - len(sys.argv) + 1]
     if words and os.path.abspath(words[-1]) == os.path.join(_PACKAGE, "__main__.py"):
         return words[:-1]
     started = re.search(r"(?:^|\0)-(\w*)m\0?timeloom$", "\0".join(words))

@@ -1,17 +1,19 @@
 """A Python that the installed Timeloom does not support: one line, and the program runs as without Timeloom."""
 
+import ast
 import importlib.machinery
 import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from scripts import pythons
-from streams import run_python
+from streams import environment, run_python
 
 import timeloom
 
@@ -119,6 +121,70 @@ def test_a_newer_python_than_any_that_is_known(packages):
     got = run(packages, "-m", "timeloom", "program.py")
     reason = f"this Timeloom knows Python 3.11 to 3.15, not 3.16.1{'t' if 't' in sys.abiflags else ''}"
     assert (got.returncode, got.stderr) == (3, said(f"{reason}; write: {INSTALL} --upgrade timeloom"))
+
+
+TOO_OLD = "Timeloom needs Python 3.11 or later, and this is {}; use a newer python3"
+
+
+@pytest.mark.parametrize("glued", [["-m", "timeloom"], ["-bumtimeloom"]])
+def test_an_older_python_than_any_that_is_known(packages, glued):
+    """Before 3.10 there is no sys.orig_argv."""
+    (packages / "sitecustomize.py").write_text("import sys\nsys.version_info = (3, 8, 18, 'final', 0)\ndel sys.orig_argv\n")
+    (packages.parent / "program.py").write_text(PROGRAM.replace("sys.orig_argv, ", ""))
+    got = run(packages, *glued, "program.py", "one")
+    expected = run(packages, *(["-bu"] if "b" in glued[0] else []), "program.py", "one")
+    version = f"3.8.18{'t' if 't' in sys.abiflags else ''}"
+    assert (got.returncode, got.stdout, got.stderr) == (3, expected.stdout, said(TOO_OLD.format(version)))
+
+
+# The files that another Python runs before the line that names it.
+EARLY = ["timeloom/__init__.py", "timeloom/_unmeasured.py", "timeloom_follow.py", "timeloom/bootstrap/sitecustomize.py"]
+
+
+@pytest.mark.parametrize("name", EARLY)
+def test_old_pythons_understand_the_first_files(name):
+    """Their grammar, and no annotation that they would compute and could not: list[str] is one below 3.9."""
+    tree = ast.parse((PACKAGE.parent / name).read_text(), feature_version=(3, 6))
+    outside = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] + [tree]
+    computed = [
+        annotation
+        for node in outside
+        for annotation in (
+            [node.returns, *(one.annotation for one in [*node.args.args, *node.args.kwonlyargs])]
+            if isinstance(node, ast.FunctionDef)
+            else [one.annotation for one in node.body if isinstance(one, ast.AnnAssign)]
+        )
+    ]
+    assert [ast.unparse(one) for one in computed if isinstance(one, (ast.Subscript, ast.BinOp))] == []
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.NamedExpr)]
+
+
+def old_python(version):
+    """A Python of that version on this machine; skips the test if there is none."""
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    places = [shutil.which(f"python{version}"), *root.glob(f"versions/{version}.*/bin/python3")]
+    for place in filter(None, places):
+        done = subprocess.run([place, "-c", "import sys; print(*sys.version_info[:3], sep='.')"], capture_output=True, text=True)
+        if done.returncode == 0:
+            return str(place), done.stdout.strip()
+    return pytest.skip("this machine has no such Python")
+
+
+@pytest.mark.any_python
+@pytest.mark.parametrize("version", ["3.6", "3.7", "3.8", "3.9", "3.10"])
+def test_real_old_pythons(packages, tmp_path, version):
+    """As the program, and as a child of one that is measured."""
+    python, full = old_python(version)
+    (tmp_path / "program.py").write_text("print('ran')\n")
+    (tmp_path / "parent.py").write_text(f"import subprocess\nsubprocess.run([{python!r}, 'program.py'], check=True)\n")
+    done = subprocess.run([python, "-m", "timeloom", "program.py"], cwd=tmp_path, capture_output=True, text=True,
+                          env=environment({"PYTHONPATH": str(packages)}))  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", said(TOO_OLD.format(full)))
+    shutil.copytree(PACKAGE, tmp_path / "other" / "timeloom", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(PACKAGE.parent / "timeloom_follow.py", tmp_path / "other")
+    child = run_python(["-m", "timeloom", "-o", "run", "parent.py"], tmp_path, env={"PYTHONPATH": str(tmp_path / "other")})
+    assert (child.returncode, child.stdout) == (0, "ran\n"), child.stderr
+    assert child.stderr.splitlines()[1:-1] == ["timeloom: 1 Python process not measured: --follow all [TL001]"]
 
 
 @pytest.mark.parametrize(("kind", "name"), [("pypy", "PyPy"), ("other", "other")])
