@@ -118,6 +118,34 @@ def test_without_causes_a_line_tells_of_them(tmp_path, timeloom):
     assert "timeloom run --causes records for what threads wait" in timeloom("report", "--threads", run).stdout
 
 
+# The lock is acquired by C code, of which no name tells.
+CONVOY = WORK + """
+lock = threading.Lock()
+def turns():
+    for _ in range(10):
+        with lock: time.sleep(0.02)
+run(turns)
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--causes"]])
+def test_waiting_without_a_known_cause_is_told(tmp_path, timeloom, options):
+    """Without --causes nearly all of it, so that a small cause is not taken for the whole."""
+    run = recorded(tmp_path, CONVOY, *options)
+    found = parallel(timeloom, run)
+    busy = [one for one in found["threads"] if not one["idle"]]
+    unknown = sum(one["waiting_causes_s"].get("unknown", 0) for one in busy)
+    assert found["unknown_waiting_s"] == pytest.approx(unknown, abs=1e-6)
+    lines = [line for line in timeloom("report", "--threads", run).stdout.splitlines() if "no known cause" in line]
+    if options:
+        assert unknown < 0.4
+        assert not [line for line in lines if "--causes" in line]
+    else:
+        assert unknown > 0.4
+        (line,) = lines
+        assert line.endswith(" of waiting: no known cause; timeloom run --causes records for what threads wait")
+
+
 def test_chosen_threads(tmp_path, timeloom):
     found = parallel(timeloom, recorded(tmp_path, GIL), "--thread", "worker-1")
     assert [one["name"] for one in found["threads"]] == ["worker-1"]

@@ -21,6 +21,7 @@ namespace timeloom::tools {
 namespace {
 
 constexpr double kLeastShare = 0.0005;  // of the time, of a number of threads that is printed
+constexpr double kLeastUnknown = 1e-3;  // seconds of waiting that are printed
 constexpr std::size_t kNames = 3;       // of threads that worked meanwhile
 
 void write_shares(const Parallel& parallel, const Terminal& terminal, Output& output) {
@@ -84,6 +85,18 @@ std::string collections_text(const Collections& all, const Terminal& terminal) {
       duration(all.longest, terminal, " "), names.empty() ? "" : ", in " + names);
 }
 
+constexpr char kWay[] = "timeloom run --causes records for what threads wait";
+
+// The waiting of which no line tells the cause, and the way to learn it.
+void write_unknown(const Parallel& parallel, const Terminal& terminal, Output& output) {
+  if (parallel.unknown >= kLeastUnknown) {
+    output.write(duration(parallel.unknown, terminal, " ") + " of waiting: no known cause" +
+                 (parallel.has_causes ? "" : formatted("; {}", kWay)) + "\n");
+  } else if (!parallel.has_causes) {
+    output.write("\n" + terminal.paint(kWay, Ink::kDim) + "\n");
+  }
+}
+
 }  // namespace
 
 void write_threads(const Parallel& parallel, const std::vector<std::string>& losses,
@@ -98,14 +111,11 @@ void write_threads(const Parallel& parallel, const std::vector<std::string>& los
   write_shares(parallel, terminal, output);
   write_rows(parallel, terminal, output);
   const bool collects = parallel.collections.seconds > 0;
-  if (!parallel.held.empty() || collects) output.write("\n");
+  const bool unknown = busy > 1 && parallel.unknown >= kLeastUnknown;
+  if (!parallel.held.empty() || collects || unknown) output.write("\n");
   for (const HeldBack& held : parallel.held) output.write(held_text(held, terminal) + "\n");
   if (collects) output.write(collections_text(parallel.collections, terminal) + "\n");
-  if (!parallel.has_causes && busy > 1) {
-    output.write("\n" +
-                 terminal.paint("timeloom run --causes records for what threads wait", Ink::kDim) +
-                 "\n");
-  }
+  if (busy > 1) write_unknown(parallel, terminal, output);
 }
 
 void write_threads_json(const Parallel& parallel, const std::vector<std::string>& losses,
@@ -127,6 +137,7 @@ void write_threads_json(const Parallel& parallel, const std::vector<std::string>
                               {"idle", row.idle},
                               {"waiting_causes_s", causes_json(row.causes)}});
   }
+  all["unknown_waiting_s"] = parallel.unknown;
   all["held_back"] = ordered_json::array();
   for (const HeldBack& held : parallel.held) {
     ordered_json by = ordered_json::array();

@@ -279,7 +279,9 @@ Parallel ThreadTimes::parallel() const {
   }
   HeldBack processor{WaitingCause::kProcessor, 0, {}};
   for (const ThreadRow& row : result.threads) {
-    if (!row.idle) processor.waiting += row.causes[processor.cause];
+    if (row.idle) continue;
+    processor.waiting += row.causes[processor.cause];
+    result.unknown += row.causes[WaitingCause::kUnknown];
   }
   if (processor.waiting > 0) result.held.push_back(std::move(processor));
   std::ranges::stable_sort(result.held, std::greater(), &HeldBack::waiting);

@@ -65,6 +65,7 @@ struct Parallel {
   std::vector<double> shares;
   std::vector<ThreadRow> threads;  // with the most work first; the idle ones last
   std::vector<HeldBack> held;      // the longest first
+  double unknown = 0;              // seconds of waiting without a known cause, as in HeldBack
   Collections collections;         // of processes with several of these threads
   bool measured = false;           // false: waiting is only guessed from the names of functions
   bool has_causes = false;         // causes were looked for while the program ran
