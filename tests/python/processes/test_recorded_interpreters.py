@@ -43,6 +43,35 @@ for thread in threads: thread.join()
     assert calls_by_interpreter(tmp_path / "run", "work") == {f"interpreter {number}": 1 for number in range(1, 5)}
 
 
+CLOSES = """
+def suspended():
+    yield 1
+    yield 2
+def guarded():
+    try: yield 1
+    finally: pass
+def outer():
+    yield from suspended()
+def close():
+    for _ in range(100):
+        for make in (suspended, guarded, outer):
+            one = make(); next(one); one.close()
+        one = suspended(); next(one); del one
+close()
+one = suspended(); next(one); one.close()
+"""
+
+
+@both_kinds
+def test_closed_generators(tmp_path, isolated):
+    """A visit each, as in the main interpreter, also where CPython closes them without running them."""
+    done = measured(f"CLOSES = {CLOSES!r}\nexec(CLOSES)\nin_other(CLOSES, {isolated})\n", tmp_path)
+    assert (done.returncode, said(done)) == (0, []), done.stderr
+    for name, visits in (("suspended", 602), ("guarded", 200), ("outer", 200), ("close", 1)):
+        assert calls_by_interpreter(tmp_path / "run", name) == {"main": visits, "interpreter 1": visits}
+    assert calls_by_interpreter(tmp_path / "run", "<module>")["interpreter 1"] == 1
+
+
 @pytest.mark.parametrize("options", [["--gc"], ["--no-gc"], ["--gc", "--exclude", "gc.*"]])
 @both_kinds
 def test_collections_of_garbage(tmp_path, isolated, options):

@@ -6,6 +6,7 @@
 
 #include "python/interpreter/compat_depth.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/observe/interpreters/sub_monitoring.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/tasks/tasks.hpp"
 #include "record/thread_recorder.hpp"
@@ -48,18 +49,17 @@ void record_visit(PyObject* generator) noexcept {
 // is all that it may do without running a frame.
 void before_closing(PyObject* generator) noexcept {
   PyThreadState* thread = PyThreadState_Get();
-  // Other interpreters of the process have the same types, and are not observed.
-  if (!g_watching_generators.load(std::memory_order_relaxed) || is_tracing(thread) ||
-      PyThreadState_GetInterpreter(thread) != PyInterpreterState_Main()) {
-    return;
-  }
+  if (!g_watching_generators.load(std::memory_order_relaxed) || is_tracing(thread)) return;
   const ErrorGuard guard;
   Ref innermost = Ref::borrow(generator);
   while (is_delegating(innermost.get())) {
     innermost = awaited_by(innermost.get());
     if (!innermost || !is_closed_directly(innermost.get())) return;
   }
-  if (is_closed_unobserved(innermost.get())) record_visit(innermost.get());
+  if (!is_closed_unobserved(innermost.get())) return;
+  // Other interpreters of the process have the same types.
+  const bool in_main = PyThreadState_GetInterpreter(thread) == PyInterpreterState_Main();
+  in_main ? record_visit(innermost.get()) : visit_in_sub_interpreter(innermost.get());
 }
 
 using FastFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);

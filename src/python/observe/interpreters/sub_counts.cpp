@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "python/interpreter/interpreter_counts.hpp"
+#include "python/observe/interpreters/sub_table.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -11,19 +12,19 @@ namespace {
 std::int64_t g_begun_before = 0;  // interpreters, when the session began
 std::int64_t g_strangers = 0;     // lived then, and were not recorded
 constinit std::atomic<std::int64_t> g_asked = 0;
-constinit std::atomic<std::int64_t> g_joined = 0;
 
 }  // namespace
 
 void begin_sub_interpreter_count() noexcept {
   std::int64_t alive = 0;
   timeloom_count_interpreters(&g_begun_before, &alive);
-  g_strangers = std::max<std::int64_t>(0, alive - 1 - g_joined.load());
+  const auto joined = static_cast<std::int64_t>(interpreters_in_table());
+  g_strangers = std::max<std::int64_t>(0, alive - 1 - joined);
   g_asked = 0;
 }
 
 void begin_sub_interpreter_count_of_child() noexcept {
-  g_joined = 0;
+  empty_table_of_child();
   begin_sub_interpreter_count();
 }
 
@@ -35,7 +36,5 @@ std::uint64_t unasked_sub_interpreters() noexcept {
 }
 
 void count_asked_sub_interpreter() noexcept { g_asked.fetch_add(1); }
-void count_joined_sub_interpreter() noexcept { g_joined.fetch_add(1); }
-void count_left_sub_interpreter() noexcept { g_joined.fetch_sub(1); }
 
 }  // namespace timeloom::python

@@ -15,10 +15,7 @@ void begin_sub_interpreter_count_of_child() noexcept;
 // The number of those that were not asked to join, until now. Needs the GIL.
 std::uint64_t unasked_sub_interpreters() noexcept;
 
-// One has been asked to join, for the first time. Any thread, like the two that follow.
+// One has been asked to join, for the first time. Any thread.
 void count_asked_sub_interpreter() noexcept;
-// One is recorded, or is no longer: the session that begins next finds it so.
-void count_joined_sub_interpreter() noexcept;
-void count_left_sub_interpreter() noexcept;
 
 }  // namespace timeloom::python

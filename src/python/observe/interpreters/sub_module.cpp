@@ -2,9 +2,9 @@
 // loaded in sub-interpreters only, any number of times, also in those with a GIL of their own.
 #include "python/interpreter/compat.hpp"
 #include "python/observe/interpreters/sub_c_functions.hpp"
-#include "python/observe/interpreters/sub_counts.hpp"
 #include "python/observe/interpreters/sub_monitoring.hpp"
 #include "python/observe/interpreters/sub_state.hpp"
+#include "python/observe/interpreters/sub_table.hpp"
 #include "python/observe/interpreters/sub_user_api.hpp"
 
 namespace timeloom::python {
@@ -20,7 +20,7 @@ PyMethodDef kSubMethods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 void free_sub_module(void* module) {
-  if (sub_interpreter_of(static_cast<PyObject*>(module)).joined) count_left_sub_interpreter();
+  take_from_table(sub_interpreter_of(static_cast<PyObject*>(module)));
   forget_sub_regions(static_cast<PyObject*>(module));
   forget_c_functions(sub_interpreter_of(static_cast<PyObject*>(module)));
 }

@@ -13,6 +13,7 @@
 #include "python/observe/interpreters/sub_counts.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/interpreters/sub_regions.hpp"
+#include "python/observe/interpreters/sub_table.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 
@@ -28,7 +29,7 @@ void leave_tool(SubInterpreter& sub) noexcept {
   if (!sub.joined) return;
   const ErrorGuard guard;
   sub.joined = false;
-  count_left_sub_interpreter();
+  take_from_table(sub);
   unwatch_collections_in_sub_interpreter();
   PyObject* const api = monitoring_of_sub();
   if (api == nullptr || !has_own_tool(api, sub.tool)) return;
@@ -151,7 +152,7 @@ bool join(SubInterpreter& sub, PyObject* module) {
   sub.tool = sub.disable == nullptr ? -1 : take_free_tool(api);
   if (sub.tool < 0) return false;
   sub.joined = true;
-  count_joined_sub_interpreter();
+  add_to_table(sub);
   if (register_events(sub, api, module)) {
     watch_collections_in_sub_interpreter(module);
     return true;
@@ -161,6 +162,11 @@ bool join(SubInterpreter& sub, PyObject* module) {
 }
 
 }  // namespace
+
+void visit_in_sub_interpreter(PyObject* generator) noexcept {
+  SubInterpreter* const sub = sub_interpreter_in_table();
+  if (sub != nullptr && takes_event(*sub)) visit_generator(*sub, generator);
+}
 
 bool join_measurement_from(PyObject* module) noexcept {
   SubInterpreter& sub = sub_interpreter_of(module);

@@ -126,6 +126,21 @@ SubEvent leave_in_sub_interpreter(SubInterpreter& sub, PyCodeObject* code) noexc
   return left ? SubEvent::kSeen : of_excluded(sub, code);
 }
 
+void visit_generator(SubInterpreter& sub, PyObject* generator) noexcept {
+  PyCodeObject* const code = code_of_generator(generator);
+  if (word_in(load_code_extra(code, sub.index)) == 0) {  // the rules have changed since it began
+    decide_in_sub_interpreter(code, globals_of(frame_of_generator(generator)), sub.index);
+  }
+  // The calls that are open are the closer's; without one the interpreter is entered, too.
+  const bool outermost = current_frame(PyThreadState_Get()) == nullptr;
+  if (!enter_whole(sub, code, outermost)) return;
+  const record::NativeCall call;
+  record::ThreadRecorder* const recorder = call.recorder();
+  if (recorder == nullptr || !record::recording()) return;
+  (void)recorder->leave_last(token_of(code));
+  if (outermost) (void)recorder->leave_last(token_of(sub));
+}
+
 void enter_sub_interpreter(SubInterpreter& sub) noexcept { (void)enter_whole(sub, nullptr, true); }
 
 }  // namespace timeloom::python

@@ -23,6 +23,8 @@ std::uint64_t define_for_measurement(EventWord word) noexcept;
 SubEvent enter_in_sub_interpreter(SubInterpreter& sub, PyCodeObject* code) noexcept;
 // It returns, yields or unwinds.
 SubEvent leave_in_sub_interpreter(SubInterpreter& sub, PyCodeObject* code) noexcept;
+// A generator is closed, and nobody is told of the visit.
+void visit_generator(SubInterpreter& sub, PyObject* generator) noexcept;
 // Enters the region of the interpreter for the calls that run now.
 void enter_sub_interpreter(SubInterpreter& sub) noexcept;
 
