@@ -38,6 +38,20 @@ print("end")
     stdin="where\np x\nup\ncontinue\n",
     options=["--instrumenter=dummy"],
 )
+for instrumenter in ("profile", "trace"):
+    script(
+        f"debugger_beside_{instrumenter}",
+        """
+def stops():
+    x = 5
+    breakpoint()
+    y = 6
+    return x + y
+print(stops())
+""",
+        stdin="where\np x\nnext\ncontinue\n",
+        options=[f"--instrumenter={instrumenter}"],
+    )
 script(
     "recursion_depth",
     """
