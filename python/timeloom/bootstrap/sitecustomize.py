@@ -1,5 +1,5 @@
-"""Stands in for timeloom.pth where Python does not read it: in directories that are on PYTHONPATH only. It then runs
-the sitecustomize that it hides."""
+"""Stands in for timeloom.pth where Python does not read it: in directories that are on PYTHONPATH only, or known to the
+launcher only. It then runs the sitecustomize that it hides."""
 
 import os
 import sys
@@ -17,8 +17,17 @@ def _step_aside() -> None:
             raise
 
 
-if os.environ.get("TIMELOOM_PARENT"):
-    from timeloom_follow import follow
+def _follow() -> None:
+    packages = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path.insert(0, packages)  # a sub-interpreter may not have it
+    try:
+        from timeloom_follow import follow
 
-    follow()
+        follow()
+    finally:
+        sys.path.remove(packages)
+
+
+if os.environ.get("TIMELOOM_PARENT"):
+    _follow()
 _step_aside()

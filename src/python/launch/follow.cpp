@@ -14,6 +14,7 @@
 #include "core/mpi/spawned.hpp"
 #include "core/run_properties.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/first_path.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/python_fork_handlers.hpp"
@@ -92,11 +93,23 @@ bool set_variables(const std::string& spool) {
          set_for_children(kParentVariable, spool);
 }
 
-// PYTHONPATH for children whose Python does not read our timeloom.pth.
+// The sys.path of sub-interpreters, which have it from the start of this process. `entry`: a str.
+bool set_path_of_interpreters(PyObject* entry) {
+  static bool set = false;
+  if (std::exchange(set, true)) return true;
+  wchar_t* const wide = PyUnicode_AsWideCharString(entry, nullptr);
+  const bool added = wide != nullptr && timeloom_add_search_path(wide) == 0;
+  PyMem_Free(wide);
+  return added;
+}
+
+// Directories for children, and for sub-interpreters, that do not read our timeloom.pth.
 bool set_path_of_children() {
   if (!has_os()) return true;
   const Ref module(PyImport_ImportModule("timeloom._children"));
-  return module && Ref(PyObject_CallMethod(module.get(), "extend_python_path", nullptr));
+  const Ref entry(module ? PyObject_CallMethod(module.get(), "extend_python_path", nullptr)
+                         : nullptr);
+  return entry && (entry.get() == Py_None || set_path_of_interpreters(entry.get()));
 }
 
 // `parent`: the spool of the process that started this one. `begun`: its CPU time when we began

@@ -6,11 +6,9 @@
 
 #include <algorithm>
 
+#include "python/interpreter/first_path.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "settings/command_line.hpp"
-
-// compat_first_path.c: the first entry of sys.path of sub-interpreters; null: none. -1: no memory.
-extern "C" int timeloom_set_first_path(const wchar_t* path);
 
 namespace timeloom::python {
 namespace {

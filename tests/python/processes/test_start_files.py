@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from interpreter_runs import COMMON, calls_by_interpreter
 from process_runs import Run
 from streams import environment
 
@@ -136,6 +137,33 @@ def test_a_directory_on_pythonpath(tmp_path, visits):
     python, _ = environment_at(tmp_path / "env")
     put_package(tmp_path / "target", "timeloom.pth", "timeloom.start")
     assert visits(python, extra={"PYTHONPATH": str(tmp_path / "target")}) == [1, 100]
+
+
+INTERPRETERS = COMMON + """
+CALLS = "import sys\\ndef inner(): pass\\nfor _ in range(100): inner()\\nprint(sys.path)"
+for isolated in (True, False): in_other(CALLS, isolated)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sub-interpreters are not recorded")
+@pytest.mark.parametrize("on_path", [True, False])
+def test_sub_interpreters_that_read_no_start_files(tmp_path, on_path):
+    """They search where they do without Timeloom, and run the sitecustomize of the program."""
+    python, _ = environment_at(tmp_path / "env")
+    put_package(tmp_path / "target")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sitecustomize.py").write_text("print('own')\n")
+    (tmp_path / "program.py").write_text(INTERPRETERS)
+    path = [tmp_path / "target", tmp_path / "own"] if on_path else [tmp_path / "own"]
+    start = ["-m", "timeloom"] if on_path else [tmp_path / "target" / "timeloom" / "__main__.py"]
+    outputs = [
+        subprocess.run([python, *words, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=True,
+                       env=environment({"PYTHONPATH": os.pathsep.join(map(str, path))}))
+        for words in ([*start, "-o", "run"], [])
+    ]  # fmt: skip
+    assert outputs[0].stdout == outputs[1].stdout
+    assert "not recorded" not in outputs[0].stderr
+    assert calls_by_interpreter(tmp_path / "run", "inner") == {"interpreter 1": 100, "interpreter 2": 100}
 
 
 def test_an_environment_made_in_another_one(tmp_path, visits):
