@@ -16,6 +16,19 @@ int timeloom_set_first_path(const wchar_t* path) {
   PyConfig* config = &PyInterpreterState_Main()->config;
   return PyStatus_Exception(PyConfig_SetString(config, &config->sys_path_0, path)) ? -1 : 0;
 }
+#elif PY_VERSION_HEX >= 0x030c0100 && !defined(Py_DEBUG)
+#include <internal/pycore_runtime.h>
+#include <wchar.h>
+
+/* Here it is not in the PyConfig. At its end Python frees it as malloc() memory, whatever
+ * allocators the program has chosen; the string before may be in use elsewhere, and stays. */
+int timeloom_set_first_path(const wchar_t* path) {
+  if (Py_Version < 0x030c0100) return 0;
+  wchar_t* copy = path == NULL ? NULL : wcsdup(path);
+  if (path != NULL && copy == NULL) return -1;
+  _PyRuntime.sys_path_0 = copy;
+  return 0;
+}
 #else
 int timeloom_set_first_path(const wchar_t* path) {
   (void)path;

@@ -174,7 +174,7 @@ with InterpreterPoolExecutor(2) as pool:
     assert sum(counts.get(name, 0) for counts in visits for name in names) == 5
 
 
-@pytest.mark.skipif(sys.version_info < (3, 13), reason="sub-interpreters have it from Python 3.13 on")
+@pytest.mark.skipif(sys.version_info < (3, 12, 1), reason="sub-interpreters have it from Python 3.12.1 on")
 @pytest.mark.parametrize("how", [
     ["program.py"], ["-m", "program"], ["-P", "program.py"], ["-c", "import program"], ["-I", "program.py"],
 ])  # fmt: skip
