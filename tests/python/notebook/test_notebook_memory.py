@@ -6,6 +6,7 @@ import struct
 import sys
 
 import pytest
+
 from timeloom._notebook._memory import RecordedMemory, recorded_memory
 
 
