@@ -50,9 +50,10 @@ struct Shared {
     OTF2_StringRef name = 0;
     std::vector<OTF2_StringRef> arguments;
   };
-  std::vector<Program> programs;                   // by LocationGroupId
-  std::vector<MetricMember> metrics;               // by MetricId
-  bool threads_by_process = false;                 // see thread_writer.hpp
+  std::vector<Program> programs;      // by LocationGroupId
+  std::vector<MetricMember> metrics;  // by MetricId
+  bool threads_by_process = false;    // see thread_writer.hpp
+  mutable std::atomic<bool> has_thread_events = false;
   OTF2_CommRef first_communicator = kThreads + 1;  // of MPI
   OTF2_CommRef first_team = kThreads + 1;          // of teams of threads, behind those
   OTF2_CommRef first_window = kThreads + 1;        // of windows, behind those; see copy_writer.hpp

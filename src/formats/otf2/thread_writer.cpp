@@ -46,10 +46,11 @@ bool has_process_of_threads(const Definitions& definitions) {
 }
 
 // Left out for runs with one thread, or with more than a record can hold.
-bool is_written(const Definitions& definitions) {
+// `events`: some refer to other threads, which a part of a run may lack.
+bool is_written(const Definitions& definitions, bool events) {
   const std::size_t count = threads_of(definitions).size();
   if (count > kGroupMembers) return false;
-  if (!is_by_process(definitions)) return count > 1;
+  if (!is_by_process(definitions)) return count > 1 || events;
   return has_process_of_threads(definitions) || has_pthreads(definitions);
 }
 
@@ -124,6 +125,7 @@ OTF2_ErrorCode write_thread_event(OTF2_EvtWriter* writer, const Event& event,
                                   const Location& location, const Shared& shared) {
   if (shared.first_communicator == kThreads) return OTF2_SUCCESS;  // threads have none
   const bool by_process = shared.threads_by_process;
+  shared.has_thread_events.store(true, std::memory_order_relaxed);
   const OTF2_CommRef communicator = by_process ? kThreads + location.group.value() : kThreads;
   const std::uint64_t number = by_process ? event.value >> 32 : event.value;
   switch (event.kind) {
@@ -147,13 +149,13 @@ void intern_thread_names(Shared& shared) {
   for (const char* text : {"", kThreadParadigm, kOrphans, kLocations, kProcess}) {
     shared.strings.intern(text);
   }
-  const std::size_t count = is_written(definitions) ? definitions.groups.size() : 0;
+  const std::size_t count = is_written(definitions, false) ? definitions.groups.size() : 0;
   shared.first_communicator = kThreads + static_cast<OTF2_CommRef>(count);
 }
 
 OTF2_GroupRef write_thread_communicators(Shared& shared, OTF2_GlobalDefWriter* writer,
                                          OTF2_GroupRef group) {
-  if (!is_written(*shared.definitions)) return group;
+  if (!is_written(*shared.definitions, shared.has_thread_events)) return group;
   ThreadCommunicators communicators(shared, writer, group);
   return shared.threads_by_process ? communicators.write_by_process() : communicators.write_one();
 }

@@ -313,3 +313,15 @@ def test_thread_names(instrumenter, tmp_path):
     measure(textwrap.dedent(program), instrumenter, tmp_path)
     (spool,) = spools_of(run)
     assert [spool.threads[location] for location in spool.locations()] == ["MainThread", "named", "before", "late"]
+
+
+@pytest.mark.parametrize("thread", ["MainThread", "worker"])
+def test_an_archive_of_one_thread_defines_what_its_events_refer_to(tmp_path, timeloom, thread):
+    (tmp_path / "program.py").write_text(
+        "import threading\nworker = threading.Thread(target=int, name='worker')\nworker.start()\nworker.join()\n")
+    timeloom("run", "--quiet", "-o", "run", "program.py", cwd=tmp_path)
+    timeloom("convert", "--to", "otf2", "--thread", thread, "-o", "part", "run", cwd=tmp_path)
+    text = "import otf2, sys\nwith otf2.reader.open(sys.argv[1]) as trace:\n" \
+           "    print({e.thread_contingent.name for _, e in trace.events if hasattr(e, 'thread_contingent')})"
+    done = subprocess.run([DEBIAN_PYTHON, "-c", text, tmp_path / "part" / "traces.otf2"], capture_output=True, text=True, check=True)
+    assert done.stdout == "{'Threads'}\n"
