@@ -4,9 +4,13 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/text/joined.hpp"
 #include "formats/otf2/global_definitions.hpp"
 #include "formats/otf2/local_definitions.hpp"
 #include "formats/otf2/original_archive.hpp"
@@ -53,6 +57,15 @@ std::string written_property_name(const std::string& name) {
   return clean(name.substr(0, colons)) + "::" + clean(name.substr(colons + 2));
 }
 
+std::string float_parameters(const Definitions& definitions) {
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < definitions.parameters.size(); ++i) {
+    if (definitions.parameters[i].type == ParameterType::kFloat)
+      numbers.push_back(std::to_string(i));
+  }
+  return joined(numbers, ",");
+}
+
 void write_properties(const Shared& shared) {
   // An event kind that is not recorded counts as incomplete, whatever the program did. Sources that
   // have counted messages record so in the properties of the run.
@@ -64,6 +77,9 @@ void write_properties(const Shared& shared) {
       {"OTF2::PTHREAD_LOCATION_REUSED", "false"}};
   for (const auto& [name, value] : shared.definitions->properties) {
     if (!value.empty()) properties[written_property_name(name)] = value;
+  }
+  if (std::string floats = float_parameters(*shared.definitions); !floats.empty()) {
+    properties[kFloatParameters] = std::move(floats);
   }
   for (const auto& [name, value] : properties) {
     check(OTF2_Archive_SetProperty(shared.archive, name.c_str(), value.c_str(), true),

@@ -23,6 +23,9 @@ inline constexpr char kFeederProperty[] = "Feeding location";
 // Class of the nodes of the system tree that are devices, as Score-P's.
 inline constexpr char kDeviceClass[] = "CUDA Device";
 // Name of the communicator of all threads of the run.
+// The parameters whose values are floats, by their numbers with commas between: OTF2 has none, so
+// their values are texts there.
+inline constexpr char kFloatParameters[] = "timeloom::float_parameters";
 inline constexpr char kThreadsName[] = "Threads";
 
 // Chunks of at least this size are written to the file at once.

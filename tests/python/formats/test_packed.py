@@ -71,6 +71,7 @@ import timeloom
 def step(i):
     timeloom.parameter_int("step", -i)
     timeloom.parameter_uint("large", 2**64 - 1 - i)
+    timeloom.parameter_float("ratio", (i / 7, float("nan"), float("-inf"))[i % 3])
     timeloom.parameter_string("label", "abc"[i % 3])
     timeloom.counter("load", i / 7, "items")
 

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstddef>
 #include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/error.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/read/raw_definitions.hpp"
+#include "os/read_file.hpp"
 
 namespace timeloom::otf2 {
 
@@ -35,6 +41,22 @@ void read_anchor_texts(OTF2_Reader* reader, const std::string& what, Definitions
   definitions.creator = take_text(text);
   for (const auto& [name, value] : properties_of(reader, what)) {
     definitions.properties[property_name(name)] = value;
+  }
+}
+
+// The writer's references of parameters are their numbers.
+void restore_float_parameters(Definitions& definitions) {
+  const auto found = definitions.properties.find(kFloatParameters);
+  if (found == definitions.properties.end()) return;
+  const std::string text = std::move(found->second);
+  definitions.properties.erase(found);
+  for (const std::string_view word : os::pieces_of(text, ',')) {
+    std::size_t number = 0;
+    const char* const end = word.data() + word.size();
+    if (std::from_chars(word.data(), end, number).ptr != end) continue;
+    if (number >= definitions.parameters.size()) continue;
+    Parameter& parameter = definitions.parameters[number];
+    if (parameter.type == ParameterType::kString) parameter.type = ParameterType::kFloat;
   }
 }
 
@@ -131,6 +153,7 @@ void read_definitions(OTF2_Reader* reader, const Anchor& anchor, Definitions& de
   RawDefinitions raw;
   raw.read(reader, what);
   raw.resolve(definitions, references, what);
+  restore_float_parameters(definitions);
 }
 
 bool read_markers(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions) {

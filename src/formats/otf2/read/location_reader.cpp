@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <exception>
 #include <map>
 #include <new>
+#include <optional>
+#include <string>
 
 #include "core/io.hpp"
 #include "core/memory/memory_attributes.hpp"
@@ -162,7 +165,23 @@ class Translator {
     const References& references = self(data).source_.references;
     const std::uint32_t text = references.strings.find(string);
     const std::uint32_t index = references.parameters.find(parameter);
-    return self(data).add(time, EventKind::kParameterString, text == kNoIndex ? text : index, text);
+    if (text == kNoIndex) return self(data).add(time, EventKind::kParameterString, text, text);
+    if (const auto number = self(data).float_of(index, text)) {
+      return self(data).add(time, EventKind::kParameterFloat, index,
+                            std::bit_cast<std::uint64_t>(*number));
+    }
+    return self(data).add(time, EventKind::kParameterString, index, text);
+  }
+
+  // The value of a parameter that is a float; see kFloatParameters.
+  std::optional<double> float_of(std::uint32_t parameter, std::uint32_t text) const noexcept {
+    const Definitions& all = source_.definitions;
+    if (parameter == kNoIndex || all.parameters[parameter].type != ParameterType::kFloat) return {};
+    const std::string& digits = all.strings[text];
+    double value = 0;
+    const char* const end = digits.data() + digits.size();
+    if (std::from_chars(digits.data(), end, value).ptr != end || digits.empty()) return {};
+    return value;
   }
 
   static OTF2_CallbackCode on_parameter_int(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
