@@ -159,11 +159,19 @@ class ThroughGdb(Road):
             raise self._unreachable("the path of the script is too long")
         for _ in range(_TRIES):
             asleep = _sleeping_threads(self._pid)
-            with self._stopped() as gdb:
-                thread = self._safe_thread(gdb.threads(), asleep)
-                if thread is not None:
-                    self._call(gdb, thread, text)
-                    return
+            called = False
+            try:
+                with self._stopped() as gdb:
+                    thread = self._safe_thread(gdb.threads(), asleep)
+                    if thread is not None:
+                        self._call(gdb, thread, text)
+                        called = True
+            except Refused:  # gdb has ended
+                if called:
+                    self.take_back()
+                raise
+            if called:
+                return
             time.sleep(0.01)
         raise self._unreachable("it was in no moment safe to interrupt it; try it again")
 

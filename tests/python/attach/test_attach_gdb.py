@@ -275,6 +275,36 @@ def test_a_process_that_a_killed_gdb_has_stopped_goes_on(running, tmp_path, monk
     assert program.end() == ("", "")
 
 
+KILLS_AFTER = """
+import os, signal, sys
+from timeloom import _attach, _gdb
+real_call = _gdb.Gdb.call
+def call(self, thread, function, *arguments):
+    result = real_call(self, thread, function, *arguments)
+    if arguments: os.kill(self._process.pid, signal.SIGKILL)
+    return result
+_gdb.Gdb.call = call
+sys.exit(_attach.main(sys.argv[1:]))
+"""
+
+
+def test_a_kill_after_the_call_takes_it_back(running, tmp_path):
+    """The text of the script does not stay, and the next command gets in."""
+    program = running()
+    place = find_room(program.pid, 320)
+    done = subprocess.run([sys.executable, "-c", KILLS_AFTER, "-o", "run", str(program.pid)], cwd=tmp_path,
+                          env=environment(), capture_output=True, text=True, timeout=60)  # fmt: skip
+    assert (done.returncode, "gdb has ended [TL098]" in done.stderr) == (1, True), done.stderr
+    left = read_bytes(program.pid, place, 320)
+    assert left == TAKEN_BACK.ljust(320, b"\0")
+    attaching = Attaching(tmp_path, "-o", "run", program.pid, real=True)
+    attaching.begun()
+    program.call("calls")
+    attaching.end()
+    assert visits(tmp_path / "run")["__main__.leaf"] == 3
+    assert program.end() == ("", "")
+
+
 def test_a_call_that_does_not_return_is_taken_back(running):
     """The process goes on as if nothing had been."""
     program = running()
