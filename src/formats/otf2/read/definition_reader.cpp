@@ -6,13 +6,12 @@
 #include <cstddef>
 #include <exception>
 #include <string>
-#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/error.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/read/raw_definitions.hpp"
-#include "os/read_file.hpp"
 
 namespace timeloom::otf2 {
 
@@ -50,13 +49,14 @@ void restore_float_parameters(Definitions& definitions) {
   if (found == definitions.properties.end()) return;
   const std::string text = std::move(found->second);
   definitions.properties.erase(found);
-  for (const std::string_view word : os::pieces_of(text, ',')) {
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end;) {
     std::size_t number = 0;
-    const char* const end = word.data() + word.size();
-    if (std::from_chars(word.data(), end, number).ptr != end) continue;
-    if (number >= definitions.parameters.size()) continue;
+    const auto [behind, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || number >= definitions.parameters.size()) return;
     Parameter& parameter = definitions.parameters[number];
     if (parameter.type == ParameterType::kString) parameter.type = ParameterType::kFloat;
+    at = behind == end ? end : behind + 1;
   }
 }
 
