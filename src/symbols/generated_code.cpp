@@ -5,13 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <optional>
 #include <span>
-
-#include "os/read_file.hpp"
 
 namespace timeloom::symbols {
 namespace {
@@ -54,7 +53,11 @@ void GeneratedCode::read(const os::File& file) {
   text_.resize(file.size(&error));
   text_.resize(file.read_at(0, std::as_writable_bytes(std::span(text_)), &error));
   const std::string_view text(text_.data(), error == 0 ? text_.size() : 0);
-  for (const std::string_view line : os::pieces_of(text, '\n')) add_line(line);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    add_line(text.substr(at, end - at));
+    at = end + 1;
+  }
   std::ranges::stable_sort(functions_, {}, &Function::start);
 }
 
@@ -63,8 +66,12 @@ GeneratedCode GeneratedCode::in_file(const std::string& path, const Life& life) 
   const os::File file(
       ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   struct stat facts {};
-  if (!file.is_open() || ::fstat(file.fd(), &facts) != 0) return made;
-  made.refusal_ = reason_against(facts, life);
+  if (!file.is_open() && errno == ENOENT) return made;
+  if (!file.is_open() || ::fstat(file.fd(), &facts) != 0) {
+    made.refusal_ = errno == ELOOP ? "is a link" : "cannot be read";
+  } else {
+    made.refusal_ = reason_against(facts, life);
+  }
   if (made.refusal_.empty()) {
     made.read(file);
   } else {

@@ -21,8 +21,8 @@ class GeneratedCode {
   struct Life {
     std::uint64_t begin_ns, end_ns;
   };
-  // Reads the names that a process of the current user has written. A file that was last changed at
-  // another time belongs to another process with the same number.
+  // Reads the names that a process of this host and the current user has written. A file that was
+  // last changed at another time belongs to another process with the same number.
   static GeneratedCode of_process(std::uint64_t process_id, const Life& life);
   // The same with the path of the file.
   static GeneratedCode in_file(const std::string& path, const Life& life);

@@ -1,6 +1,8 @@
 #include "formats/otf2/calling_contexts.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 
 #include "core/samples/sample_period.hpp"
 #include "formats/otf2/location_writer.hpp"
@@ -43,20 +45,11 @@ void ContextWriter::Path::resize(std::size_t size) {
   contexts.resize(size);
 }
 
-// The calls of the path that are new since the event before, and one: the call around them has gone
-// on. At most the first `most_kept` of the path were there before.
-std::uint32_t ContextWriter::distance_to(const std::vector<OTF2_CallingContextRef>& path,
-                                         std::size_t most_kept) {
-  const auto same = std::ranges::mismatch(path, before_).in1 - path.begin();
-  const std::size_t kept = std::min(most_kept, static_cast<std::size_t>(same));
-  before_ = path;
-  return static_cast<std::uint32_t>(path.size() - kept + 1);
-}
-
 OTF2_ErrorCode ContextWriter::enter(OTF2_EvtWriter* writer, OTF2_AttributeList* attributes,
                                     const Event& event) {
   open_.push(contexts_, event.ref);
-  const std::uint32_t distance = distance_to(open_.contexts, open_.contexts.size() - 1);
+  sampled_.clear();
+  constexpr std::uint32_t distance = 2;  // this call, and the one around it has gone on
   return OTF2_EvtWriter_CallingContextEnter(writer, attributes, ticks(event.time),
                                             open_.contexts.back(), distance);
 }
@@ -66,7 +59,7 @@ OTF2_ErrorCode ContextWriter::leave(OTF2_EvtWriter* writer, OTF2_AttributeList* 
   if (open_.contexts.empty()) return OTF2_ERROR_INVALID_CALL;
   const OTF2_CallingContextRef left = open_.contexts.back();
   open_.resize(open_.contexts.size() - 1);
-  before_ = open_.contexts;
+  sampled_.clear();
   return OTF2_EvtWriter_CallingContextLeave(writer, attributes, ticks(event.time), left);
 }
 
@@ -83,6 +76,16 @@ std::uint32_t ContextWriter::place_of(std::uint32_t line) {
   return 0;
 }
 
+// The frames behind the `open` calls that are new since the event before, and one: the call around
+// them has gone on.
+std::uint32_t ContextWriter::distance_to(std::size_t open) {
+  const auto frames = std::span(open_.contexts).subspan(open);
+  const auto kept = std::ranges::mismatch(frames, sampled_).in1 - frames.begin();
+  const std::size_t distance = frames.size() - static_cast<std::size_t>(kept) + 1;
+  sampled_.assign(frames.begin(), frames.end());
+  return static_cast<std::uint32_t>(distance);
+}
+
 OTF2_ErrorCode ContextWriter::sample(OTF2_EvtWriter* writer, const Event& event) {
   const std::size_t open = open_.contexts.size();
   const std::uint32_t place = place_of(event.ref);
@@ -91,7 +94,7 @@ OTF2_ErrorCode ContextWriter::sample(OTF2_EvtWriter* writer, const Event& event)
   }
   frames_.clear();
   if (open_.contexts.empty()) return OTF2_SUCCESS;  // nothing of it is selected
-  const std::uint32_t distance = distance_to(open_.contexts, open_.contexts.size());
+  const std::uint32_t distance = distance_to(open);
   const OTF2_CallingContextRef context = open_.contexts.back();
   open_.resize(open);
   return OTF2_EvtWriter_CallingContextSample(writer, nullptr, ticks(event.time), context, distance,

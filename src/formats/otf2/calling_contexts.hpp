@@ -72,14 +72,15 @@ class ContextWriter {
     void push(CallingContexts& all, std::uint32_t region, std::uint32_t place = 0);
     void resize(std::size_t size);
   };
-  std::uint32_t distance_to(const std::vector<OTF2_CallingContextRef>& path, std::size_t most_kept);
+  std::uint32_t distance_to(std::size_t open);
   std::uint32_t place_of(std::uint32_t line);
 
   CallingContexts& contexts_;
   const Definitions& definitions_;
   Path open_;
   std::vector<std::uint32_t> frames_;
-  std::vector<OTF2_CallingContextRef> before_;  // the path of the event before
+  // The frames behind the open calls, if the event before was a sample.
+  std::vector<OTF2_CallingContextRef> sampled_;
 };
 
 // Interns the names. REQUIRES: called before the size of the longest string is read.

@@ -76,11 +76,16 @@ class WindowWriter {
   OTF2_GroupRef group_;
 };
 
-bool has_window(const Location& location) {
-  return location.context.defined() && location.feeder.defined();
+// Its host is written, too, which a part of a run may lack.
+bool has_window(const Location& location, const Definitions& all) {
+  return location.context.defined() && has_location(all, location.feeder);
 }
 
 }  // namespace
+
+bool has_location(const Definitions& all, LocationId id) {
+  return std::ranges::binary_search(all.locations, id, {}, &Location::id);
+}
 
 OTF2_ErrorCode write_copy(OTF2_EvtWriter* writer, const Event& event, const Location& location,
                           const Shared& shared) {
@@ -103,7 +108,7 @@ void intern_windows(Shared& shared) {
   shared.first_window = shared.first_team + static_cast<OTF2_CommRef>(teams);
   std::map<LocationGroupId, std::uint32_t> numbers;
   for (const Location& location : all.locations) {
-    if (!has_window(location)) continue;
+    if (!has_window(location, all)) continue;
     const auto next = static_cast<std::uint32_t>(shared.windows.size());
     const auto [number, fresh] = numbers.try_emplace(location.group, next);
     if (fresh) shared.windows.emplace_back();

@@ -12,6 +12,9 @@
 
 namespace timeloom::otf2 {
 
+// Whether the archive has the location: a part of a run lacks others.
+bool has_location(const Definitions& all, LocationId id);
+
 // Events of a location without a window are left out. REQUIRES: is_rma(event.kind).
 OTF2_ErrorCode write_copy(OTF2_EvtWriter* writer, const Event& event, const Location& location,
                           const Shared& shared);

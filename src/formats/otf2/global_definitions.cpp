@@ -180,7 +180,8 @@ class GlobalDefinitions {
       };
       if (location.thread_id != 0) put("ThreadId", std::to_string(location.thread_id));
       if (!location.alias.empty()) put(kNameProperty, location.name);
-      if (location.feeder.defined()) put(kFeederProperty, std::to_string(location.feeder.value()));
+      if (has_location(definitions_, location.feeder))
+        put(kFeederProperty, std::to_string(location.feeder.value()));
     }
   }
 

@@ -28,9 +28,9 @@
 namespace timeloom::packed {
 
 inline constexpr std::uint32_t kMagic = 0x4b504c54;  // "TLPK"
-// A file has the version of what it holds, so that older readers can read what they know.
+// A file has the lowest version that can hold its contents, for older readers.
 inline constexpr std::uint16_t kVersion = 5;  // definitions of another tool, and what 4 has
-// Contexts of accelerators, or regions of a paradigm after Kokkos.
+// Contexts of accelerators, or regions of a paradigm or a role that version 1 does not have.
 inline constexpr std::uint16_t kVersionOfLaterKinds = 4;
 inline constexpr std::uint16_t kVersionOfOriginal = 3;
 inline constexpr std::uint16_t kVersionOfParts = 2;  // also of files of hosts

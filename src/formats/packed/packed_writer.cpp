@@ -151,10 +151,11 @@ class PackedWriter : public TraceSink {
 
  private:
   std::uint16_t version_of(const Definitions& definitions) const noexcept {
-    const bool later = !definitions.contexts.empty() ||
-                       std::ranges::any_of(definitions.regions, [](const Region& region) {
-                         return region.paradigm > Paradigm::kKokkos;
-                       });
+    const bool later =
+        !definitions.contexts.empty() ||
+        std::ranges::any_of(definitions.regions, [](const Region& region) {
+          return region.paradigm > Paradigm::kKokkos || region.role > RegionRole::kDeallocate;
+        });
     if (definitions.original) return later ? kVersion : kVersionOfOriginal;
     if (later) return kVersionOfLaterKinds;
     return parts_.empty() ? 1 : kVersionOfParts;

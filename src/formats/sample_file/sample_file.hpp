@@ -6,6 +6,7 @@
 // Plain values, for any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -16,6 +17,8 @@ namespace timeloom::sample_file {
 
 // Of a function, a code or a stack: there is none.
 inline constexpr std::uint32_t kNone = UINT32_MAX;
+// The frames of a stack: a recorded one has no more, and a reader looks at no more.
+inline constexpr std::size_t kDeepestStack = 1000;
 
 // A function of the program.
 struct Function {

@@ -174,7 +174,7 @@ class Losses {
           kNone);
     }
     if (const auto file = properties.find(kRefusedNames); file != properties.end()) {
-      add("generated code has no names: " + file->second + " [TL067]", kNone);
+      add("generated code has no names: " + file->second + "; remove it [TL067]", kNone);
     }
   }
 

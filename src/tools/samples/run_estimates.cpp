@@ -17,8 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using profile::MetricStatistics;
 
-constexpr std::size_t kDeepest = 1000;  // frames: a recorded sample has no more
-
 using StackSums = std::map<std::pair<LocationId, std::uint32_t>, MetricStatistics>;  // by stack
 
 StackSums stack_sums(sample_file::Reader& file, const SamplePart& part) {
@@ -36,7 +34,8 @@ std::vector<profile::SampledFrame> stack_of(const sample_file::Reader& file,
                                             std::uint32_t innermost, const RegionsOfFile& regions) {
   std::vector<profile::SampledFrame> stack;
   std::uint32_t at = innermost;
-  for (; at != sample_file::kNone && stack.size() < kDeepest; at = file.frames()[at].outer) {
+  for (; at != sample_file::kNone && stack.size() < sample_file::kDeepestStack;
+       at = file.frames()[at].outer) {
     stack.push_back({regions(file.frames()[at].region), file.frames()[at].unrecorded});
   }
   std::ranges::reverse(stack);

@@ -62,7 +62,9 @@ class SamplesOfRun {
   std::vector<RegionId> new_frames(const sample_file::Sample& sample) const {
     std::vector<RegionId> frames;
     if (sample.code != sample_file::kNone) frames.emplace_back(first_ + sample.code);
-    for (std::uint32_t at = sample.stack; at != sample_file::kNone; at = file_.frames()[at].outer) {
+    for (std::uint32_t at = sample.stack;
+         at != sample_file::kNone && frames.size() < sample_file::kDeepestStack;
+         at = file_.frames()[at].outer) {
       if (!file_.frames()[at].unrecorded) break;
       const RegionId region = regions_(file_.frames()[at].region);
       if (region.defined()) frames.push_back(region);

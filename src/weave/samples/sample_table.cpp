@@ -12,6 +12,7 @@
 #include "core/run_properties.hpp"
 #include "core/samples/estimated_time.hpp"
 #include "core/text/joined.hpp"
+#include "os/process.hpp"
 #include "symbols/generated_code.hpp"
 
 namespace timeloom::weave {
@@ -94,7 +95,9 @@ class SampleTable::Resolver {
     if (const auto& syncs = process_.clock_syncs; !syncs.empty()) {
       life = {syncs.front().realtime_ns, process_.ended ? syncs.back().realtime_ns : 0};
     }
-    generated_ = symbols::GeneratedCode::of_process(process_.process.process_id, life);
+    const bool here = process_.process.hostname == os::hostname();
+    generated_ = here ? symbols::GeneratedCode::of_process(process_.process.process_id, life)
+                      : symbols::GeneratedCode();
     if (!generated_->refusal().empty()) table_.refused_names_ = generated_->refusal();
     return *generated_;
   }

@@ -177,3 +177,10 @@ def test_other_forms_of_the_trace_give_the_same(run_gpu, timeloom, tmp_path, opt
     ]
     if options:
         assert "CUDA[0:7]" in locations_of(tmp_path / "other")
+
+
+def test_an_archive_of_one_stream_refers_to_nothing_that_it_lacks(run, timeloom, tmp_path):
+    timeloom("convert", "--to", "otf2", "--thread", "CUDA[0:7]", "-o", tmp_path / "part", run)
+    lines = [*printed(tmp_path / "part"), *printed(tmp_path / "part", "-G")]
+    assert any("CUDA[0:7]" in line for line in lines) and not any("INVALID" in line for line in lines)
+    assert not any("Feeding location" in line for line in lines if line.startswith("LOCATION_PROPERTY"))
