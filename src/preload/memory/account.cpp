@@ -16,9 +16,9 @@
 #include "os/clock.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
-#include "preload/memory/address_filter.hpp"
 #include "preload/memory/block_owners.hpp"
 #include "preload/memory/fixed_table.hpp"
+#include "preload/memory/logged_blocks.hpp"
 #include "preload/memory/mappings.hpp"
 #include "preload/memory/paths_of_threads.hpp"
 #include "preload/memory/pending_frees.hpp"
@@ -38,8 +38,7 @@ constexpr std::uint64_t kInterval = std::uint64_t{512} << 10;  // bytes between 
 
 constinit SpinLock g_lock;            // guards the tables, and additions to the file
 constinit FixedTable<18> g_children;  // from a path and a region to the path inside
-constinit FixedTable<20> g_births;    // from the address of a sampled block to its birth
-constinit AddressFilter g_sampled;
+constinit LoggedBlocks<20, MemoryFile> g_logged;
 constinit BlockOwners g_owners;  // of all blocks, where they are asked for
 constinit PendingFrees g_pending_frees;
 constinit Mappings g_mappings;
@@ -173,36 +172,13 @@ bool is_sampled(Thread& thread, std::uint64_t bytes) noexcept {
   return true;
 }
 
-// With the lock.
-void add_sampled_to(MemoryFile* file, std::uint32_t path, const void* block, std::uint64_t bytes,
-                    std::uint64_t live) noexcept {
-  const std::uint64_t birth = file->add_birth(path, bytes, live, file->logs_each());
-  if (birth == MemoryFile::kNone) return;
-  if (g_births.insert(number_of(block), birth)) {
-    g_sampled.add(number_of(block));
-  } else {
-    file->count_lost_block();
-    file->add_death(birth, bytes, live);
-  }
-}
-
-// With the lock.
-void remove_sampled_from(MemoryFile* file, const void* block, std::uint64_t bytes,
-                         std::uint64_t live) noexcept {
-  const std::uint64_t* const birth = g_births.find(number_of(block));
-  if (birth == nullptr) return;
-  file->add_death(*birth, bytes, live);
-  g_births.erase(number_of(block));
-  g_sampled.remove(number_of(block));
-}
-
 // With the lock, before anything else is booked: the frees by threads that were inside.
 void book_pending_frees(MemoryFile& file) noexcept {
   g_pending_frees.take([&](std::uint64_t block, std::uint64_t bytes) {
     const std::uint64_t live = g_live.load(std::memory_order_relaxed);
     const std::uint32_t owner = g_owners.take(block);
     if (owner != BlockOwners::kNone) file.release(owner, bytes);
-    remove_sampled_from(&file, reinterpret_cast<const void*>(block), bytes, live);
+    g_logged.remove(file, block, bytes, live);
   });
 }
 
@@ -212,7 +188,7 @@ void book_pending_frees(MemoryFile& file) noexcept {
   MemoryFile* const file = g_file.load(std::memory_order_relaxed);
   if (file == nullptr) return;
   book_pending_frees(*file);
-  add_sampled_to(file, path, block, bytes, live);
+  g_logged.add(*file, path, number_of(block), bytes, live);
 }
 
 [[gnu::noinline]] void remove_sampled(const void* block, std::uint64_t bytes,
@@ -221,14 +197,14 @@ void book_pending_frees(MemoryFile& file) noexcept {
   MemoryFile* const file = g_file.load(std::memory_order_relaxed);
   if (file == nullptr) return;
   book_pending_frees(*file);
-  remove_sampled_from(file, block, bytes, live);
+  g_logged.remove(*file, number_of(block), bytes, live);
 }
 
 // Of a thread that is inside: the block is released by the next thread that takes the lock. Where
 // nobody may ask for its owner, nothing is left to do.
 void free_inside(MemoryFile& file, const void* block, std::uint64_t bytes) noexcept {
   file.count_free(MemoryFile::kOwn, bytes);
-  if (!file.holds_all() && !g_sampled.may_have(number_of(block))) return;
+  if (!file.holds_all() && !g_logged.may_have(number_of(block))) return;
   if (!g_pending_frees.add(number_of(block), bytes)) file.count_lost_block();
 }
 
@@ -271,7 +247,7 @@ void note_owned_allocation(MemoryFile& file, const void* block, std::size_t byte
           file.count_lost_block();
         }
         if (sampled) [[unlikely]]
-          add_sampled_to(&file, path, block, bytes, live);
+          g_logged.add(file, path, number_of(block), bytes, live);
         file.count_live(path, live);
       });
 }
@@ -287,16 +263,15 @@ void note_owned_free(MemoryFile& file, const void* block, std::size_t bytes,
       [&](std::uint32_t, std::uint64_t live) {
         const std::uint32_t owner = g_owners.take(number_of(block));
         if (owner != BlockOwners::kNone) file.release(owner, bytes);
-        if (g_sampled.may_have(number_of(block))) [[unlikely]]
-          remove_sampled_from(&file, block, bytes, live);
+        if (g_logged.may_have(number_of(block))) [[unlikely]]
+          g_logged.remove(file, number_of(block), bytes, live);
       });
 }
 
 void forget_blocks() noexcept {
   g_children.clear();
-  g_births.clear();
   g_owners.clear();
-  g_sampled.clear();
+  g_logged.clear();
   g_pending_frees.clear();
   g_mappings.forget_births(MemoryFile::kNone, MemoryFile::kElsewhere);
 }
@@ -404,7 +379,7 @@ void note_free(const void* block, std::size_t bytes, const void* caller) noexcep
   if (thread.inside) return free_inside(*file, block, bytes);
   const Inside inside(thread);
   file->count_free(current_path(*file, thread, caller), bytes);
-  if (g_sampled.may_have(number_of(block))) [[unlikely]]
+  if (g_logged.may_have(number_of(block))) [[unlikely]]
     remove_sampled(block, bytes, live);
 }
 

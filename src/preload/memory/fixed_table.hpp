@@ -14,9 +14,11 @@ namespace timeloom::preload {
 template <unsigned kBits>
 class FixedTable {
  public:
-  // Sets the value of a new key. False: the table is full, with three quarters of its slots in use.
+  // Three quarters of its slots are in use.
+  bool is_full() const noexcept { return count_ >= kSlots / 4 * 3; }
+  // Sets the value of a new key. False: the table is full.
   bool insert(std::uint64_t key, std::uint64_t value) noexcept {
-    if (count_ >= kSlots / 4 * 3) return false;
+    if (is_full()) return false;
     ++count_;
     slots_[place(key)] = {key, value};
     return true;

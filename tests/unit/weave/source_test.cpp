@@ -6,6 +6,7 @@
 
 #include "core/life.hpp"
 #include "core/regions/forked_region.hpp"
+#include "core/run_properties.hpp"
 
 namespace timeloom::weave {
 namespace {

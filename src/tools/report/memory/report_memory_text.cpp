@@ -136,7 +136,7 @@ class MemoryWriter {
 
   std::string exactness() const {
     if (lost() != 0) {
-      return formatted("all other\nnumbers of functions lack the {} allocations above",
+      return formatted("other\nnumbers of functions may lack the {} allocations above",
                        count(lost()));
     }
     return foreign() ? "all other\nnumbers are exact for the allocations that are seen"
@@ -211,9 +211,10 @@ class MemoryWriter {
     table.write(output_);
   }
 
+  // Nothing tells how many of the blocks whose life is not known were temporary.
   void allocated(std::size_t rows) {
     Table table(terminal_, 2, "allocates most");
-    const bool temporary = sum(&MemoryRow::temporary) > 0;
+    const bool temporary = lost() == 0 && sum(&MemoryRow::temporary) > 0;
     for (const char* heading : {"share", "bytes", "times"}) table.add_column(heading);
     if (temporary) table.add_column("< 1 ms");
     const double all = sum(&MemoryRow::allocated);
