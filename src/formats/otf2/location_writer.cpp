@@ -122,8 +122,8 @@ class LocationWriter : public LocationSink {
                   ", which is not defined [TL316]");
     }
     switch (event.kind) {
-      case EventKind::kEnter: return contexts_->enter(writer_, waited(), event);
-      case EventKind::kLeave: return contexts_->leave(writer_, waited(), event);
+      case EventKind::kEnter: return contexts_->enter(writer_, attributes_of(event), event);
+      case EventKind::kLeave: return contexts_->leave(writer_, attributes_of(event), event);
       case EventKind::kSampleFrame: contexts_->frame(event); return OTF2_SUCCESS;
       case EventKind::kSample: return contexts_->sample(writer_, event);
       default: return write_other(event, time);
@@ -156,18 +156,24 @@ class LocationWriter : public LocationSink {
   // Of an enter or leave. A part of a run may lack the call that allocates memory, but have its
   // attributes.
   OTF2_AttributeList* attributes_of(const Event& event) {
-    if (memory_.empty()) [[likely]]
+    if (!has_memory_) [[likely]]
       return waited();
+    has_memory_ = false;
     const auto& regions = shared_.definitions->regions;
-    if (event.ref < regions.size() && regions[event.ref].paradigm == Paradigm::kMemory) {
-      for (const Event& one : memory_) {
-        OTF2_AttributeList_AddUint64(
-            attributes_, shared_.memory_attribute + (one.ref - kFirstMemoryAttribute), one.value);
-      }
+    const bool fits =
+        event.ref < regions.size() && regions[event.ref].paradigm == Paradigm::kMemory;
+    for (std::uint32_t i = 0; i < kMemoryAttributes; ++i) {
+      const std::optional<std::uint64_t> value = std::exchange(memory_[i], std::nullopt);
+      if (!fits || !value) continue;
+      OTF2_AttributeList_AddUint64(attributes_, shared_.memory_attribute + i, *value);
     }
-    memory_.clear();
     (void)waited();
     return attributes_;
+  }
+
+  void keep_memory(const Event& event) {
+    memory_[event.ref - kFirstMemoryAttribute] = event.value;
+    has_memory_ = true;
   }
 
   void add_causes() {
@@ -214,7 +220,7 @@ class LocationWriter : public LocationSink {
         if (is_of_team(event.kind)) return teams_.write(writer_, event);
         if (is_io(event.kind)) return write_io(event, time);
         if (is_rma(event.kind)) return write_copy(writer_, event, location_, shared_);
-        if (is_memory_attribute(event)) return memory_.push_back(event), OTF2_SUCCESS;
+        if (is_memory_attribute(event)) return keep_memory(event), OTF2_SUCCESS;
         if (operands_.take(event)) return OTF2_SUCCESS;
         return write_message(writer_, event, operands_, shared_.first_communicator);
     }
@@ -301,8 +307,11 @@ class LocationWriter : public LocationSink {
   TeamWriter teams_;
   std::optional<ContextWriter> contexts_;
   std::optional<Event> offset_;  // of the next I/O event
-  std::vector<Event> memory_;    // attributes of the next enter or leave
-  std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
+  // Attributes of the next enter or leave, by MemoryAttribute. Of several values the last counts: a
+  // damaged file may have any number of them.
+  std::array<std::optional<std::uint64_t>, kMemoryAttributes> memory_;
+  bool has_memory_ = false;
+  std::uint64_t waited_ = 0;  // nanoseconds, before the next enter or leave
   std::array<std::uint64_t, kWaitingCauses> by_cause_{};  // parts of it
   bool caused_ = false;                                   // there are some
 };

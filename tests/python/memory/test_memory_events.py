@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import numpy
@@ -172,6 +173,18 @@ def test_score_counts_them_as_memory(timeloom):
     assert row[0] == "MEMORY" and int(row[2].replace(",", "")) == calls > 4500
     kinds = {words[-1]: words[0] for line in lines if (words := line.split())}
     assert {kinds[name] for name in FUNCTIONS} == {"MEMORY"}
+
+
+def test_archive_with_samples_keeps_the_attributes(timeloom):
+    timeloom("run", "--quiet", "--memory=events", "--sample", "1ms", "-o", "run", "calls.py")
+    found = []
+    for archive, options in {"plain": [], "sampled": ["--samples"]}.items():
+        timeloom("convert", "run", "--to", "otf2", *options, "-o", archive)
+        printed = subprocess.run(["otf2-print", f"{archive}/traces.otf2"], capture_output=True, text=True, check=True).stdout
+        found.append(Counter(ATTRIBUTE.findall(printed)))
+    plain, sampled = found
+    assert "\nCALLING_CONTEXT_ENTER " in printed and sampled == plain
+    assert sum(count for (name, _), count in sampled.items() if name == "ALLOCATION_SIZE") > 3000
 
 
 def test_packed_trace_keeps_the_attributes(timeloom):

@@ -82,5 +82,21 @@ TEST(MemoryCalls, GiveNoAttributesToOtherCalls) {
   EXPECT_EQ(values_of(found.events.at(LocationId{0})), values_of(events));
 }
 
+// A damaged file may have any number of attributes before a call: one of each kind is kept.
+TEST(MemoryCalls, HaveTheLastOfSeveralValues) {
+  const TemporaryDirectory directory;
+  Story written = allocating_calls();
+  const auto bytes = [](std::uint64_t value) {
+    return memory_attribute(2, MemoryAttribute::kAllocationSize, value);
+  };
+  const std::vector<Event> call = {bytes(1000), event(2, kEnter, 1), event(3, kLeave, 1)};
+  std::vector<Event>& events = written.events[LocationId{0}];
+  events = {bytes(7), bytes(8), bytes(9)};
+  events.insert(events.end(), call.begin(), call.end());
+  write(written, directory.path());
+  const Story found = read(directory.path() / "traces.otf2");
+  EXPECT_EQ(values_of(found.events.at(LocationId{0})), values_of(call));
+}
+
 }  // namespace
 }  // namespace timeloom::otf2
