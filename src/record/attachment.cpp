@@ -383,7 +383,7 @@ NativeCall::NativeCall(AtOnce) noexcept {
     return;
   }
   recorder.end_native_call();
-  if (!alone && recorder.attached()) recorder.count_lost_event();
+  if (!alone && recorder.attached()) detail::g_missed_events.fetch_add(1);
 }
 
 // False: the recorder does not take part in the measurement (any more).

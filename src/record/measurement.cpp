@@ -83,6 +83,7 @@ void forget_after_fork() {
   for (const Attached& a : s.attached) a.recorder->abandon();
   new (&s.mutex) os::OwnedMutex;
   detail::g_visitors = 0;
+  detail::g_missed_events = 0;
   s.created.clear();
   s.attached.clear();
   forget_brought(s);
@@ -179,6 +180,7 @@ void start(const StartOptions& options) {
     g_measured_process = os::process_id();
     s.filters.watch();
     offer_barriers();
+    detail::g_missed_events = 0;
     s.writer->hold_definitions();
     s.writer->define_clock_sync(os::sync_clocks());
     s.process = options.process;
@@ -312,6 +314,7 @@ Totals stop(Ending ending) noexcept {
   s.attached.clear();
   forget_brought(s);
   s.writer->define_clock_sync(os::sync_clocks());
+  count_missed_events(s);
   result.lost_events = s.writer->lost();
   s.writer->close(ending);
   result.bytes = s.writer->stored_bytes() + aggregated;  // the drain was still at work

@@ -87,6 +87,10 @@ std::uint64_t measured_process() noexcept;
 // Called when a measurement begins: visitors have the kernel make barriers, see native_call.hpp.
 void offer_barriers() noexcept;
 
+// Events that native calls have missed during visits (native_call.hpp) count as lost; without a
+// measurement, as nothing. REQUIRES: the mutex.
+void count_missed_events(State& state) noexcept;
+
 // The mutex of the state, while no thread is inside a NativeCall and none begins one:
 // for functions that touch the recorders of other threads. Not inside a NativeCall.
 class Halted {

@@ -13,6 +13,7 @@ namespace timeloom::record {
 
 constinit std::atomic<int> detail::g_visitors = 0;
 constinit std::atomic<bool> detail::g_calls_have_barriers = true;
+constinit std::atomic<std::uint64_t> detail::g_missed_events = 0;
 
 void offer_barriers() noexcept { detail::g_calls_have_barriers = !os::offer_barriers(); }
 
@@ -45,6 +46,14 @@ Halted::Halted() noexcept : lock_(state().mutex) {
   }
 }
 
-Halted::~Halted() { detail::g_visitors.fetch_sub(1); }
+Halted::~Halted() {
+  detail::g_visitors.fetch_sub(1);
+  count_missed_events(state());
+}
+
+void count_missed_events(State& s) noexcept {
+  const std::uint64_t missed = detail::g_missed_events.exchange(0);
+  if (missed != 0 && s.writer != nullptr) s.writer->count_lost(missed);
+}
 
 }  // namespace timeloom::record

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "record/thread_recorder.hpp"
 
@@ -21,6 +22,9 @@ namespace timeloom::record {
 namespace detail {
 extern constinit std::atomic<int> g_visitors;
 extern constinit std::atomic<bool> g_calls_have_barriers;
+// Events of calls that did not wait for a visitor, which has the writer for itself and may destroy
+// it: the end of the visit counts them as lost.
+extern constinit std::atomic<std::uint64_t> g_missed_events;
 }  // namespace detail
 
 // The first step of a call: false if it must not go on, because somebody visits. Either way the

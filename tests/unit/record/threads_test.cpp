@@ -3,6 +3,8 @@
 #include <thread>
 
 #include "os/thread.hpp"
+#include "record/measurement_state.hpp"
+#include "record/native/native_call.hpp"
 #include "record_fixture.hpp"
 
 namespace timeloom::record {
@@ -158,6 +160,40 @@ TEST_F(ThreadsTest, AThreadThatIsKeptOffTakesPartInNone) {
     next_spool();
   }
   worker.join();
+}
+
+// A visitor may destroy the writer: a call that does not wait for it must not use it.
+TEST_F(ThreadsTest, CallsDuringAVisitLeaveTheWriterToTheVisitor) {
+  begin();
+  struct Facts {
+    std::atomic<bool> attached = false, visited = false, called = false;
+    bool had_recorder = true;
+    std::uint64_t lost = 0;  // during the visit
+  } facts;
+  std::thread caller([&] {
+    { const NativeCall attaches; }
+    facts.attached = true;
+    facts.attached.notify_one();
+    facts.visited.wait(false);
+    const NativeCall call(kAtOnce);
+    facts.had_recorder = call.recorder() != nullptr;
+    facts.called = true;
+    facts.called.notify_one();
+  });
+  facts.attached.wait(false);
+  const auto visit = [](ThreadRecorder&, std::uintptr_t, void* context) {
+    auto& of_test = *static_cast<Facts*>(context);
+    of_test.visited = true;
+    of_test.visited.notify_one();
+    of_test.called.wait(false);
+    of_test.lost = state().writer->lost();
+  };
+  for_each_recorder(visit, &facts);
+  caller.join();
+  EXPECT_FALSE(facts.had_recorder);
+  EXPECT_EQ(facts.lost, 0u);
+  EXPECT_EQ(totals().lost_events, 1u);
+  EXPECT_EQ(stop().lost_events, 1u);
 }
 
 }  // namespace
