@@ -73,7 +73,7 @@ double error_of_held(const MetricStatistics& held, double interval) {
   return sampling_error(static_cast<double>(held.count), held.min, interval);
 }
 
-// `share`: what the bytes at the peak are of all.
+// `all_at_peak`: bytes of all groups, of which `share` is a part.
 RowTable<MemoryGroup> memory_group_table(GroupKey key, double interval, double all_at_peak) {
   using Row = MemoryGroup;
   using Held = MetricStatistics Row::*;

@@ -20,8 +20,9 @@ struct MemoryGroup {
   profile::MetricStatistics allocated, freed, at_peak, at_end;
 };
 
-// The groups by the bytes that they hold at the peak, then by those that they have allocated; the
-// rows of `facts` that belong to no call path come last. REQUIRES: the key is not kWorker or kTask.
+// The groups, the one with most bytes at the peak first, and of equal ones the one that allocated
+// most; the rows of `facts` that belong to no call path come last. REQUIRES: the key is not kWorker
+// or kTask.
 std::vector<MemoryGroup> memory_groups(const MemoryFacts& facts, const profile::CallTree& tree,
                                        GroupKey key);
 

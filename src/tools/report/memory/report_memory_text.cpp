@@ -105,7 +105,6 @@ class MemoryWriter {
                                [](const auto& process) { return process.memory.foreign != 0; });
   }
 
-  // Of the numbers that are not estimated. The sums of a process need no table.
   // The sums of the call paths that were chosen.
   void of_functions() {
     if (facts_.functions.empty()) return;
@@ -134,10 +133,10 @@ class MemoryWriter {
                      kOfItself, bytes(whole(facts_.temporary_interval())), exactness());
   }
 
+  // Of the numbers that are not estimated. The sums of a process need no table.
   std::string exactness() const {
     if (lost() != 0) {
-      return formatted("other\nnumbers of functions may lack the {} allocations above",
-                       count(lost()));
+      return formatted("numbers of\nfunctions may lack the {} allocations above", count(lost()));
     }
     return foreign() ? "all other\nnumbers are exact for the allocations that are seen"
            : facts_.temporary_interval() == 0 ? "all numbers are exact"
