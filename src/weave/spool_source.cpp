@@ -94,7 +94,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.profiles = spool::read_profiles(directory);
   process.reader->catch_up();  // with the regions that the profiles refer to
   process.gpu_data = spool::read_gpu(directory);
-  process.memory = spool::read_memory(directory);
+  open_memory(process);
   process.locks = spool::read_locks(directory);
   process.waits = spool::read_waits(directory);
   process.samples = spool::read_samples(directory);

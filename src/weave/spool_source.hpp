@@ -158,7 +158,9 @@ class SpoolSource : public RunSource {
     std::uint64_t last_ticks = 0;
     spool::Profiles profiles;
     spool::GpuData gpu_data{};
-    spool::MemoryData memory{};
+    spool::MemoryData memory{};       // with blocks only while they are used, see memory_log()
+    std::uint64_t memory_blocks = 0;  // so many were there when the process was opened
+    std::uint64_t memory_last = 0;    // ticks: the last of its records
     spool::LockData locks{};
     // The result of a process that has converted its own events.
     std::vector<otf2::EventFiles::File> files{};
@@ -210,6 +212,9 @@ class SpoolSource : public RunSource {
   void add_gpu_locations(Process& process);
   void add_gpu_properties();
   void add_memory();
+  static void open_memory(Process& process);
+  // The births and deaths that were known when the process was opened, read again.
+  static std::vector<spool::MemoryBlock> memory_log(const Process& process);
   void add_memory_curves();
   void add_memory_location(Process& process);
   void replay_memory(const Process& process, std::span<RunSink* const> sinks);
@@ -261,6 +266,7 @@ class SpoolSource : public RunSource {
   std::uint64_t conversions_cpu_ns_ = 0;  // that other processes used for converting
   std::vector<std::uint64_t> metric_totals_;
   std::vector<MemoryOfPath> memory_;
+  MetricId memory_metric_{};  // the bytes that a process holds
   bool profile_mode_ = false;
   bool members_unknown_ = false;           // members of some communicator are unknown
   std::set<std::uint32_t> throttled_;      // regions that some process did not time to its end

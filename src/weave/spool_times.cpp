@@ -69,7 +69,7 @@ void SpoolSource::set_lifetime(Process& process, const Look* look) {
     // Without a start of its own, the process has no clock to compare this one with.
     if (!known.empty() && record.last_ticks() != 0) known.push_back(record.last_ticks());
   }
-  const std::uint64_t held = process.memory.last_ticks();
+  const std::uint64_t held = process.memory_last;
   if (!known.empty() && held != 0) known.push_back(held);
   if (known.empty()) return;
   if (look != nullptr && process.running && from.process.hostname == look->host &&

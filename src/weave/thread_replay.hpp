@@ -42,8 +42,7 @@ struct WovenProcess {
   LocationId first_location{};               // of a dense range of ids in the run
   std::unique_ptr<const GpuTimeline> gpu{};  // null: the process used none
   spool::WaitData waits{};                   // looks at waiting threads
-  std::vector<Event> memory_curve{};         // empty: memory was not recorded
-  bool memory_has_each = false;              // it has each allocation and each free
+  bool has_memory_curve = false;             // the bytes that it holds, on a location of its own
   spool::SampleData samples{};
   // Indices behind the threads and tracks: the queues of `gpu`, then its native threads.
   std::uint32_t first_gpu_location = UINT32_MAX;

@@ -60,7 +60,9 @@ std::uint64_t SpoolSource::since_begin(const Process& process, std::uint64_t tic
 // The number of the process's sampled births and deaths at the peak of the run.
 std::uint64_t SpoolSource::blocks_at(const Process& process, const ProcessMemory& run) const {
   const spool::MemoryData& data = process.memory;
-  if (since_begin(process, data.peak_ticks) == run.peak_time) return data.peak_blocks;
+  if (since_begin(process, data.peak_ticks) == run.peak_time) {
+    return std::min<std::uint64_t>(data.peak_blocks, data.blocks.size());
+  }
   if (last_of_memory(process) <= run.peak_time) return 0;
   const auto later = std::ranges::find_if(data.blocks, [&](const spool::MemoryBlock& block) {
     return since_begin(process, block.ticks) > run.peak_time;
@@ -72,9 +74,8 @@ std::uint64_t SpoolSource::blocks_at(const Process& process, const ProcessMemory
 std::uint64_t SpoolSource::last_of_memory(const Process& process) const {
   const spool::MemoryData& data = process.memory;
   if (data.end != 0) return since_begin(process, data.end);
-  const std::uint64_t block = data.blocks.empty() ? 0 : data.blocks.back().ticks;
   return std::max(ticks(process.end) - definitions_.clock.begin,
-                  since_begin(process, std::max(block, data.peak_ticks)) + 1);
+                  since_begin(process, std::max(process.memory_last, data.peak_ticks)) + 1);
 }
 
 // `run`: the peak of the run. Where the owner of each block is known, the bytes of call paths are
@@ -141,6 +142,20 @@ void SpoolSource::add_growth_of(const Process& process, std::uint64_t end, Memor
   most.region = definitions_.regions[process.ids.regions[path.region]].name;
 }
 
+// Logs are large, so only one is in memory at a time.
+void SpoolSource::open_memory(Process& process) {
+  process.memory = spool::read_memory(process.directory);
+  process.memory_last = process.memory.last_ticks();
+  process.memory_blocks = process.memory.blocks.size();
+  process.memory.blocks = std::vector<spool::MemoryBlock>();
+}
+
+std::vector<spool::MemoryBlock> SpoolSource::memory_log(const Process& process) {
+  std::vector<spool::MemoryBlock> blocks = spool::read_memory(process.directory).blocks;
+  blocks.resize(std::min<std::uint64_t>(blocks.size(), process.memory_blocks));
+  return blocks;
+}
+
 // Of processes that have a trace.
 void SpoolSource::add_memory_curves() {
   const auto has_trace = [](const Process& process) {
@@ -158,19 +173,14 @@ void SpoolSource::add_memory_curves() {
   metric.source = MetricSource::kOther;
   metric.mode = MetricMode::kAbsoluteNext;
   definitions_.metrics.push_back(std::move(metric));
-  const MetricId id{static_cast<std::uint32_t>(definitions_.metrics.size() - 1)};
-  for (Process& process : processes_) {
-    if (!has_curve(process)) continue;
-    process.memory_has_each = process.memory.each;
-    process.memory_curve =
-        memory_curve(process.memory, process.clock, process.begin, process.end, id);
-  }
+  memory_metric_ = MetricId{static_cast<std::uint32_t>(definitions_.metrics.size() - 1)};
+  for (Process& process : processes_) process.has_memory_curve = has_curve(process);
 }
 
 void SpoolSource::add_memory_location(Process& process) {
-  if (process.memory_curve.empty()) return;
+  if (!process.has_memory_curve) return;
   if (process.locations.back() == UINT32_MAX) {  // of a damaged or hostile spool
-    process.memory_curve.clear();
+    process.has_memory_curve = false;
     ++damaged_segments_;
     return;
   }
@@ -179,21 +189,25 @@ void SpoolSource::add_memory_location(Process& process) {
   Location location;
   location.id = location_id(process, process.memory_location);
   location.group = process.group;
-  location.name = process.memory_has_each ? kPerProcess : kProcessMemory;
+  location.name = process.memory.each ? kPerProcess : kProcessMemory;
   location.type = LocationType::kMetric;
   definitions_.locations.push_back(std::move(location));
 }
 
 void SpoolSource::replay_memory(const Process& process, std::span<RunSink* const> sinks) {
-  if (process.memory_curve.empty()) return;
+  if (!process.has_memory_curve) return;
+  spool::MemoryData data = process.memory;
+  data.blocks = memory_log(process);
+  const std::vector<Event> curve =
+      memory_curve(data, process.clock, process.begin, process.end, memory_metric_);
   const LocationId id = location_id(process, process.memory_location);
   const auto location = std::ranges::lower_bound(definitions_.locations, id, {}, &Location::id);
   for (RunSink* const sink : sinks) {
     const std::unique_ptr<LocationSink> into = sink->open_location(*location);
-    into->consume(process.memory_curve);
+    into->consume(curve);
     into->finish();
   }
-  events_ += process.memory_curve.size();
+  events_ += curve.size();
 }
 
 // The pages of a forked child are its parent's until one of them writes to them: what it held at
@@ -217,22 +231,26 @@ void SpoolSource::add_held(CommonPeak& common, const Process& process) const {
 void SpoolSource::add_memory() {
   CommonPeak common;
   MemoryGrowth growth;
-  for (const Process& process : processes_) {
-    const spool::MemoryData& data = process.memory;
+  for (Process& process : processes_) {
+    spool::MemoryData& data = process.memory;
     if (data.damaged) ++damaged_segments_;
     if (data.paths.empty()) continue;
+    data.blocks = memory_log(process);
     add_held(common, process);
     common.add(last_of_memory(process), process.group.value(), 0);
     const std::uint64_t last_ticks =
         data.end != 0 ? data.end : (data.blocks.empty() ? 0 : data.blocks.back().ticks);
     add_growth_of(process, last_ticks, growth);
+    data.blocks = std::vector<spool::MemoryBlock>();
   }
   const ProcessMemory run = common.find();
   for (Process& process : processes_) {
     if (process.memory.paths.empty()) continue;
+    process.memory.blocks = memory_log(process);
     add_memory_of(process, run);
     definitions_.properties[kRunMemory] = to_text(run);
-    process.memory = {};
+    process.memory.blocks = std::vector<spool::MemoryBlock>();
+    process.memory.paths = std::vector<spool::MemoryAmounts>();
   }
   if (growth.to != 0) definitions_.properties[kMemoryGrowth] = to_text(growth);
 }

@@ -175,7 +175,7 @@ bool SpoolSource::is_whole_rank(const Process& process) const {
 
 bool SpoolSource::can_be_converted() const {
   return !profile_mode_ && !members_unknown_ && !processes_.front().gpu &&
-         processes_.front().memory_curve.empty() && !has_teams(definitions_) &&
+         !processes_.front().has_memory_curve && !has_teams(definitions_) &&
          is_whole_rank(processes_.front());
 }
 
