@@ -8,6 +8,7 @@ import shutil
 import struct
 import subprocess
 import textwrap
+import warnings
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,19 @@ def test_damage_is_counted_and_told(both, timeloom):
     assert "[TL168]" in timeloom("convert", packed, "--to", "csv", "--events", "-o", "-").stderr
     with pytest.warns(RuntimeWarning, match=r"\[TL16[78]\]"):
         list(timeloom_module.read(packed).events())
+
+
+def test_a_run_that_is_woven_first_is_no_warning(tmp_path, program):
+    run = record(program, CALLS, tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(list(timeloom_module.read(run).events())) > 1000
+
+
+def test_a_file_that_is_cut_to_its_head_is_told(both, timeloom):
+    _, packed = both(CALLS)
+    file = packed / "traces.packed"
+    content = file.read_bytes()
     file.write_bytes(content[:100])
     assert timeloom("convert", packed, "--to", "csv", "--events", "-o", "-", status=1).stderr.rstrip().endswith("[TL164]")
     assert timeloom("info", packed).stderr.rstrip().endswith("; the profile is read instead [TL444]")

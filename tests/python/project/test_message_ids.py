@@ -92,7 +92,7 @@ def test_explain(timeloom_program):
 
 
 def test_explain_of_an_id_that_is_none(timeloom_program):
-    assert explain(timeloom_program, "TL998", status=2) == "timeloom: there is no message TL998; the nearest is TL729 [TL435]\n"
+    assert explain(timeloom_program, "TL998", status=2) == "timeloom: there is no message TL998; the nearest is TL736 [TL435]\n"
     assert explain(timeloom_program, "x", status=2) == "timeloom: 'x' is not the id of a message, such as TL001 [TL435]\n"
     assert explain(timeloom_program, status=2).startswith("timeloom: an id is missing; ")
 
