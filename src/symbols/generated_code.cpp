@@ -50,7 +50,8 @@ void GeneratedCode::add_line(std::string_view line) {
 
 void GeneratedCode::read(const os::File& file) {
   int error = 0;
-  text_.resize(file.size(&error));
+  const std::uint64_t size = file.size(&error);  // it may have grown since it was looked at
+  text_.resize(std::min<std::uint64_t>(size, kLargestFile));
   text_.resize(file.read_at(0, std::as_writable_bytes(std::span(text_)), &error));
   const std::string_view text(text_.data(), error == 0 ? text_.size() : 0);
   for (std::size_t at = 0; at < text.size();) {

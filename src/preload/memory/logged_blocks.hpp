@@ -14,7 +14,7 @@ namespace timeloom::preload {
 template <unsigned kBits, typename File>
 class LoggedBlocks {
  public:
-  // Logs the birth of a block of the path. Where there is no space for it, the block counts as
+  // Logs the birth of a block of the path. Without space for it, the block counts as
   // lost, and nothing is logged: its life is not known.
   void add(File& file, std::uint32_t path, std::uint64_t block, std::uint64_t bytes,
            std::uint64_t live) noexcept {

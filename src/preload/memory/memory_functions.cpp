@@ -109,7 +109,7 @@ inline bool has_allocator() noexcept {
   return true;
 }
 
-// 0: there is no block, or the allocator does not tell.
+// 0: no block is there, or the allocator does not tell.
 std::size_t size_of(void* block) noexcept {
   return block == nullptr || g_next.size == nullptr ? 0 : g_next.size(block);
 }

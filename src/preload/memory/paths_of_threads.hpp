@@ -19,7 +19,7 @@ class PathsOfThreads {
  public:
   // `lock`: of the account, which a forked child makes anew.
   constexpr explicit PathsOfThreads(SpinLock& lock) noexcept : lock_(lock) {}
-  // nullptr: there is no memory.
+  // nullptr: memory ran out.
   ThreadPaths* take() noexcept {
     {
       const std::lock_guard lock(lock_);

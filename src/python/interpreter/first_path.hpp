@@ -1,5 +1,5 @@
 // The sys.path with which the sub-interpreters start that begin from now on. C, without exceptions;
-// needs the GIL of the main interpreter. -1: there is no memory.
+// needs the GIL of the main interpreter. -1: memory ran out.
 #pragma once
 
 // The directory of the program, which CPython from 3.12.1 on puts first; nullptr: none. Copied.

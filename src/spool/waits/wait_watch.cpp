@@ -15,8 +15,8 @@ constexpr std::uint64_t kQuietLookPause = 8'000;     // while no thread runs, at
 constexpr std::uint64_t kIdleLookPause = 32'000;     // after a while
 constexpr std::uint64_t kLongestLookPause = 50'000;
 constexpr std::uint64_t kCostShare = 200;  // a look takes at most this part of the time
-constexpr std::uint64_t kMeanOfLooks =
-    8;  // the first one, with cold files, costs ten times a later one
+// The first look of a process, with cold files, costs ten times a later one.
+constexpr std::uint64_t kMeanOfLooks = 8;
 constexpr std::size_t kMostThreads = 64;       // whose clocks a look reads
 constexpr unsigned kMostReads = 8;             // threads of which a look reads more
 constexpr std::uint64_t kLeastDelay = 50'000;  // nanoseconds

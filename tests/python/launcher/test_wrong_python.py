@@ -128,7 +128,7 @@ TOO_OLD = "Timeloom needs Python 3.11 or later, and this is {}; use a newer pyth
 
 @pytest.mark.parametrize("glued", [["-m", "timeloom"], ["-bumtimeloom"]])
 def test_an_older_python_than_any_that_is_known(packages, glued):
-    """Before 3.10 there is no sys.orig_argv."""
+    """Python has sys.orig_argv from 3.10 on."""
     (packages / "sitecustomize.py").write_text("import sys\nsys.version_info = (3, 8, 18, 'final', 0)\ndel sys.orig_argv\n")
     (packages.parent / "program.py").write_text(PROGRAM.replace("sys.orig_argv, ", ""))
     got = run(packages, *glued, "program.py", "one")

@@ -6,16 +6,13 @@ import json
 import shutil
 import subprocess
 import sys
-import textwrap
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from streams import environment
+from sampled_runs import recorder
 
 pytestmark = pytest.mark.any_python
 
-NATIVE = Path(__file__).resolve().parents[2] / "native"
 needs_monitoring = pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring")
 
 # The first half of its work is `sixty` on a thread, the second half `thirty` on another one.
@@ -86,20 +83,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory, timeloom_program):
-    runs = {}
-
-    def record(*options, text=TWO_HALVES):
-        if (options, text) not in runs:
-            directory = tmp_path_factory.mktemp("parts")
-            subprocess.run(["cc", "-O1", "-shared", "-fPIC", NATIVE / "busy.c", "-o", directory / "busy.so"], check=True)
-            (directory / "app.py").write_text(textwrap.dedent(text))
-            command = [sys.executable, "-m", "timeloom", "--quiet", "-o", "run", *options, "app.py"]
-            done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=300, env=environment())
-            assert done.returncode == 0 and "samples are taken" not in done.stderr, done.stderr
-            runs[options, text] = Run(directory / "run", timeloom_program)
-        return runs[options, text]
-
-    return record
+    return recorder(tmp_path_factory, lambda run: Run(run, timeloom_program), TWO_HALVES)
 
 
 ways = pytest.mark.parametrize(

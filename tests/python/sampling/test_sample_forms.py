@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from archives import DEBIAN_PYTHON
 from pprof_files import read_pprof
+from sampled_runs import recorder
 from streams import environment
 
 pytestmark = pytest.mark.any_python
 
-NATIVE = Path(__file__).resolve().parents[2] / "native"
 needs_monitoring = pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring")
 
 # 60, 30 and 10 % of the work in three functions of C, in rounds; and one of them on a thread.
@@ -159,20 +159,7 @@ calls()
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory, timeloom_program):
-    runs = {}
-
-    def record(*options, text=SHARES):
-        if (options, text) not in runs:
-            directory = tmp_path_factory.mktemp("forms")
-            subprocess.run(["cc", "-O1", "-shared", "-fPIC", NATIVE / "busy.c", "-o", directory / "busy.so"], check=True)
-            (directory / "app.py").write_text(text)
-            command = [sys.executable, "-m", "timeloom", "--quiet", "-o", "run", *options, "app.py"]
-            done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=300, env=environment())
-            assert done.returncode == 0 and "samples are taken" not in done.stderr, done.stderr
-            runs[options, text] = Run(directory / "run", timeloom_program)
-        return runs[options, text]
-
-    return record
+    return recorder(tmp_path_factory, lambda run: Run(run, timeloom_program), SHARES)
 
 
 ways = pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class Stack {
   }
   // The innermost recorded function, with the regions that are open in it.
   void put_function() noexcept { put_until(next_function() - 1); }
-  // False: there is no room for more.
+  // False: no room is left.
   bool put_frame(InterpreterFrame* frame) noexcept {
     PyCodeObject* const code = code_of(frame);
     if (is_called_by_c(frame) && next_token() == token_of(code)) {
