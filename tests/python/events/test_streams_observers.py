@@ -4,7 +4,7 @@ import sys
 import textwrap
 
 import pytest
-from streams import assert_same, each_instrumenter, measure, plain, run_program, run_python, streams_of
+from streams import assert_same, each_instrumenter, measure, plain, run_program, run_python, said_of_hook, streams_of
 from test_streams_programs import calls, check, kept
 
 # Sets its hook three calls deep; HOOK and SETTER are replaced.
@@ -38,7 +38,8 @@ def mine(frame, event, argument):
 def test_program_sets_profile(instrumenter, tmp_path):
     """The functions of the hook itself run untraced; `profile` sees nothing while it is displaced."""
     displaced = "" if instrumenter == "profile" else "f g. ."
-    check(SETS_PROFILE, instrumenter, tmp_path, f"<module> f g. . sets sets sets {displaced} f g. . . . . f g. . .")
+    expected = f"<module> f g. . sets sets sets {displaced} f g. . . . . f g. . ."
+    check(SETS_PROFILE, instrumenter, tmp_path, expected, error=said_of_hook(instrumenter, "sys.setprofile"))
 
 
 SETS_TRACE = SETS_A_HOOK.replace("SETTER", "sys.settrace").replace("HOOK", """
@@ -53,7 +54,8 @@ def mine(frame, event, argument):
 @each_instrumenter
 def test_program_sets_trace(instrumenter, tmp_path):
     displaced = "" if instrumenter == "trace" else "f g. ."
-    check(SETS_TRACE, instrumenter, tmp_path, f"<module> f g. . sets sets sets {displaced} f g. . . . . f g. . .")
+    expected = f"<module> f g. . sets sets sets {displaced} f g. . . . . f g. . ."
+    check(SETS_TRACE, instrumenter, tmp_path, expected, error=said_of_hook(instrumenter, "sys.settrace"))
 
 
 @each_instrumenter
@@ -83,7 +85,18 @@ def test_program_leaves_its_hook(instrumenter, tmp_path):
         expected = "<module> outer outer inner. . . f. outer inner. . f. ."
     else:
         expected = "<module> outer outer inner. f. . f. . f. outer inner. f. . f. ."
-    check(program, instrumenter, tmp_path, expected)
+    check(program, instrumenter, tmp_path, expected, error=said_of_hook(instrumenter, "sys.settrace", "sys.setprofile"))
+
+
+@each_instrumenter
+@pytest.mark.parametrize("setter", ["sys.settrace", "sys.setprofile"])
+@pytest.mark.parametrize("until", ["the middle", "the end"])
+def test_calls_that_a_hook_of_the_program_hides_are_said(until, setter, instrumenter, tmp_path):
+    back = f"{setter}(None)" if until == "the middle" else ""
+    program = f"import sys\ndef f(): pass\n{setter}(lambda *_: None)\nf()\n{back}\nf()\n"
+    (tmp_path / "program.py").write_text(program)
+    process = run_python(["-m", "timeloom", "--instrumenter", instrumenter, "--quiet", "--no-weave", "program.py"], tmp_path)
+    assert (process.returncode, process.stderr) == (0, said_of_hook(instrumenter, setter))
 
 
 @each_instrumenter
@@ -101,7 +114,8 @@ def test_cprofile(instrumenter, tmp_path):
     """
     # cProfile is a profile function up to 3.11 and in 3.12 a tool of sys.monitoring.
     displaced = instrumenter == "profile" and sys.version_info < (3, 12)
-    check(program, instrumenter, tmp_path, f"<module> {'' if displaced else 'f g. .'} f g. . .")
+    check(program, instrumenter, tmp_path, f"<module> {'' if displaced else 'f g. .'} f g. . .",
+          error=said_of_hook(instrumenter, "sys.setprofile") if displaced else "")
 
 
 @each_instrumenter
@@ -123,7 +137,7 @@ def test_pdb(instrumenter, tmp_path):
     program = textwrap.dedent(program)
     streams, process = measure(program, instrumenter, tmp_path)
     undisturbed = plain(program, tmp_path)
-    assert (process.returncode, process.stdout, process.stderr) == (0, undisturbed.stdout, "")
+    assert (process.returncode, process.stdout, process.stderr) == (0, undisturbed.stdout, said_of_hook(instrumenter, "sys.settrace"))
     if instrumenter != "trace":
         assert_same(streams, [calls("<module> f g. . f g. . .")])
 

@@ -21,6 +21,13 @@ if sys.version_info >= (3, 12):
 each_instrumenter = pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
 
 
+def said_of_hook(instrumenter, *setters):
+    """Return the line of a program that has set the function through which the instrumenter observes, or nothing."""
+    setter = {"trace": "sys.settrace", "profile": "sys.setprofile"}.get(instrumenter)
+    line = f"timeloom: the program has used {setter}, which observes it; calls in that time are not in the run"
+    return f"{line} (--instrumenter frame records them) [TL069]\n" if setter in setters else ""
+
+
 def of_program(name):
     return name.startswith("__main__.")
 

@@ -10,12 +10,14 @@
 #include <atomic>
 #include <iterator>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "python/interpreter/deep_stack.hpp"
 #include "python/interpreter/frame_hook.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/set_profile.hpp"
 #include "python/observe/hooks/c_functions.hpp"
 #include "python/observe/hooks/event_code.hpp"
@@ -24,6 +26,7 @@
 #include "python/observe/hooks/reconcile.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/regions/watched.hpp"
+#include "record/measurement.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -186,6 +189,16 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
   return 0;
 }
 
+// The thread state that got our hook last on this thread, and the start at which it did. One that
+// lacks the hook since had another in its place.
+struct HookedThread {
+  std::uint64_t id = 0;
+  std::uint32_t start = 0;
+  bool operator==(const HookedThread&) const = default;
+};
+thread_local HookedThread t_hooked;
+constinit std::atomic<bool> g_displaced = false;  // some thread had another hook for a time
+
 Py_tracefunc hook_of(PyThreadState* thread) noexcept {
   return g_legacy_hook == Hook::kProfile ? thread->c_profilefunc : thread->c_tracefunc;
 }
@@ -196,6 +209,9 @@ Py_tracefunc our_hook() noexcept {
 
 void put_hook() noexcept {
   const ErrorGuard guard;
+  const HookedThread hooked{PyThreadState_GetID(PyThreadState_Get()),
+                            g_legacy_start.load(std::memory_order_relaxed)};
+  if (std::exchange(t_hooked, hooked) == hooked) g_displaced = true;
   set_hook(g_legacy_hook, our_hook());
 }
 
@@ -249,12 +265,26 @@ void uninstall_catcher() {
   g_catching_hook.remove();
 }
 
+// Nothing asks at each call whether the hook is still ours: that would cost each call.
+void print_if_displaced() {
+  static constinit bool said = false;
+  const Py_tracefunc present = hook_of(PyThreadState_Get());
+  const bool is_taken = present != nullptr && present != our_hook();
+  if (said || !record::active() || !(is_taken || g_displaced)) return;
+  said = true;
+  const std::string setter = g_legacy_hook == Hook::kProfile ? "sys.setprofile" : "sys.settrace";
+  print_line("the program has used " + setter +
+             ", which observes it; calls in that time are not "
+             "in the run (--instrumenter frame records them) [TL069]");
+}
+
 std::uint64_t ignored_callbacks() noexcept { return g_passed_over.load(std::memory_order_relaxed); }
 
 bool install_legacy(Hook hook, const InstrumentOptions& what) {
   g_legacy_hook = hook;
   g_c_functions = what.c_functions;
   g_library_calls = false;
+  g_displaced = false;
   ++g_legacy_start;
   g_watching_legacy = true;
   if (hook == Hook::kProfile) hide_return_of_set_profile(our_hook());
@@ -266,6 +296,7 @@ void uninstall_legacy() {
   g_watching_legacy = false;
   uninstall_catcher();
   const ErrorGuard guard;
+  print_if_displaced();
   if (hook_of(PyThreadState_Get()) == our_hook()) set_hook(g_legacy_hook, nullptr);
 }
 
