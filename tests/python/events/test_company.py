@@ -1,11 +1,13 @@
 """Tools that observe the same program, before, during and after a measurement: neither changes what the other finds."""
 
 import json
+import shutil
+import subprocess
 import sys
 
 import pytest
 from spool_reader import spools_of, stream
-from streams import C_INSTRUMENTERS, kept, run_python
+from streams import C_INSTRUMENTERS, PROGRAMS, kept, run_python
 
 TARGET = """
 def f(n):
@@ -65,6 +67,64 @@ debugger = Debugger()
 def begin(): debugger.set_trace()
 def end(): sys.settrace(None)
 def found(): return lines
+"""
+
+# pdb's own choice from 3.14 on
+MONITORING_DEBUGGER = DEBUGGER.replace("Debugger()", "Debugger(backend='monitoring')").replace(
+    "sys.settrace(None)", "debugger.stop_trace()")
+
+LINE_PROFILER = PLAIN_CALL + """
+import line_profiler
+profiler = line_profiler.LineProfiler(target.f, target.g)
+def begin(): profiler.enable_by_count()
+def end(): profiler.disable_by_count()
+def found():
+    timings = profiler.get_stats().timings.items()
+    return sorted((name, line, hits) for (_, _, name), lines in timings for line, hits, _ in lines)
+"""
+
+# Its client is a process of its own, since a stop is one of all threads.
+DEBUGPY = PLAIN_CALL + f"""
+import debugpy, subprocess
+_, port = debugpy.listen(("127.0.0.1", 0))
+command = [sys.executable, {str(PROGRAMS / "debug_client.py")!r}, str(port)]
+client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def break_at(*lines):
+    print(target.__file__, *lines, file=client.stdin, flush=True)
+    return int(client.stdout.readline())
+def begin(): break_at(9)
+def end(): break_at()
+def found(): return ["stops", break_at()]
+"""
+
+# Like the hook of torch.compile, it evaluates each frame itself.
+FRAME_HOOK = PLAIN_CALL + """
+import ctypes, pathlib
+hook = ctypes.PyDLL(str(pathlib.Path("hook.so").resolve()))
+def begin(): hook.put(*map(ctypes.py_object, (target.f.__code__, target.g.__code__)))
+def end(): hook.take()
+def found(): return ["frames", ctypes.c_int.in_dll(hook, "evaluated").value]
+"""
+FRAME_HOOK_SOURCE = """
+typedef void *(*Hook)(void *, void *, int);
+extern void *PyInterpreterState_Get(void);
+extern void *PyUnstable_InterpreterFrame_GetCode(void *);
+extern void Py_DecRef(void *);
+extern void *_PyEval_EvalFrameDefault(void *, void *, int);
+extern void _PyInterpreterState_SetEvalFrameFunc(void *, Hook);
+int evaluated;
+static void *codes[2];
+static void *evaluate(void *thread, void *frame, int throwing) {
+  void *code = PyUnstable_InterpreterFrame_GetCode(frame);
+  evaluated += code == codes[0] || code == codes[1];
+  Py_DecRef(code);
+  return _PyEval_EvalFrameDefault(thread, frame, throwing);
+}
+void put(void *f, void *g) {
+  codes[0] = f, codes[1] = g;
+  _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), evaluate);
+}
+void take(void) { _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), _PyEval_EvalFrameDefault); }
 """
 
 TOOL = PLAIN_CALL + """
@@ -130,12 +190,18 @@ COMPANIONS = {
     "coverage-ctrace": (COVERAGE, {"COVERAGE_CORE": "ctrace"}),
     "coverage-sysmon": (COVERAGE, {"COVERAGE_CORE": "sysmon"}),
     "debugger": (DEBUGGER, {}),
+    "debugger-monitoring": (MONITORING_DEBUGGER, {}),
+    "debugpy": (DEBUGPY, {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}),
+    "line-profiler": (LINE_PROFILER, {}),
+    "frame-hook": (FRAME_HOOK, {}),
     "local-events": (LOCAL, {}),
     "disabled-events": (DISABLES, {}),
     "restart-events": (RESTARTS, {}),
     "hypothesis": (HYPOTHESIS, {}),
 }
-NEEDS_MONITORING = {"coverage-sysmon", "local-events", "disabled-events", "restart-events"}
+NEEDS_MONITORING = {"coverage-sysmon", "frame-hook", "local-events", "disabled-events", "restart-events"}
+NEEDS_3_14 = {"debugger-monitoring"}
+SLOW = {"debugpy"}
 ORDERS = {
     "before": "BfEMfFf",
     "during": "MfBfEfF",
@@ -149,8 +215,12 @@ ORDERS = {
 def run(directory, companion, variables, instrumenter, order):
     (directory / "target.py").write_text(TARGET)
     (directory / "program.py").write_text(PROGRAM.format(companion=companion))
+    if companion is FRAME_HOOK:
+        (directory / "hook.c").write_text(FRAME_HOOK_SOURCE)
+        subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", "hook.so", "hook.c"], cwd=directory, check=True)
     process = run_python(["program.py", instrumenter, order], directory, env=variables)
-    assert (process.returncode, process.stderr) == (0, "")
+    said = [line for line in process.stderr.splitlines() if "_get_related_thread" not in line]  # debugpy's, at times
+    assert (process.returncode, said) == (0, [])
     return json.loads(process.stdout)
 
 
@@ -164,11 +234,15 @@ def calls_in(run_directory):
 
 
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
-@pytest.mark.parametrize("name", COMPANIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.compiled_suite] if name in SLOW else []) for name in COMPANIONS]
+)
 @pytest.mark.parametrize("instrumenter", C_INSTRUMENTERS)
 def test_company(instrumenter, name, order, tmp_path):
     if name in NEEDS_MONITORING and sys.version_info < (3, 12):
         pytest.skip("sys.monitoring came with 3.12")
+    if name in NEEDS_3_14 and sys.version_info < (3, 14):
+        pytest.skip("bdb uses sys.monitoring from 3.14 on")
     companion, variables = COMPANIONS[name]
     plain = kept(f"company {name} {order}", lambda: run(tmp_path, companion, variables, "plain", order))
     assert plain
