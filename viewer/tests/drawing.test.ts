@@ -45,6 +45,8 @@ test("calls thinner than a pixel are as strong as what they cover, and never van
   const green = (colour: number) => (colour >> 8) & 255;
   assert.ok(one !== background && green(one) > green(many) && green(many) > 0);
   assert.equal(lineOf([[10, 10, 1]], 10).regions[1], 1);
+  const { parts } = lineOf([[10, 12, 0], [20, 100, 1]], 10);
+  assert.deepEqual([parts[1].toFixed(3), parts[2]], ["0.200", 1], "and the waiting drawn upon them");
 });
 
 test("a coarser picture stays until the finer is there", async () => {

@@ -194,6 +194,8 @@ test("the work of a location is the time in calls in which it did not wait", asy
   assert.ok(Math.abs(workIn(tile, run) - 254 / 255) < 1e-9);
   tile.region[0] = idle;
   assert.equal(workIn(tile, run), 0);
+  tile.waiting[0] = 155;  // a queue's reader that works in a third of each column
+  assert.ok(Math.abs(workIn(tile, run) - 99 / 255) < 1e-9);
 });
 
 test("a location with one counter and no calls is the row of the counter", async () => {

@@ -70,9 +70,10 @@ export async function activityOf(source: Source, run: Run): Promise<Activity | n
 export function workIn(tile: Tile, run: Run): number {
   let work = 0;
   for (let column = 0; column < COLUMNS && tile.rows; column++) {
-    if (run.regions[tile.region[column]]?.idle) continue;
+    // Where a run does not tell how long a function waited, one that does nothing else waited all the time.
+    const waited = tile.waiting[column] || (run.regions[tile.region[column]]?.idle ? tile.cover[column] : 0);
     // Parts are rounded up, so the least part counts as nothing.
-    work += Math.max(0, tile.cover[column] - tile.waiting[column] - 1);
+    work += Math.max(0, tile.cover[column] - waited - 1);
   }
   return work / 255;
 }

@@ -12,15 +12,21 @@ const EDGE = 0.55;
 /** Even the shortest call is visible: the least part of its colour. */
 export const FAINTEST = 0.25;
 
+/** The colour of an item that covers a part of a pixel. */
+export const faded = (background: Pixel, colour: Pixel, part: number): Pixel => (part < 1 ? blend(background, colour, FAINTEST + (1 - FAINTEST) * part) : colour);
+
 export class Line {
   readonly pixels: Uint32Array;
   /** The item at each pixel; NONE: none, or a gap. */
   readonly regions: Int32Array;
+  /** The part of each pixel that its item covers, where there is one. */
+  readonly parts: Float32Array;
   private readonly sums: Float32Array;
 
   constructor(readonly width: number, private readonly background: Pixel, public colours: Uint32Array) {
     this.pixels = new Uint32Array(width);
     this.regions = new Int32Array(width);
+    this.parts = new Float32Array(width);
     this.sums = new Float32Array(width);
   }
 
@@ -108,6 +114,7 @@ export class Line {
     if (last <= first) return;
     this.pixels.fill(this.colours[region], first, last);
     this.regions.fill(region, first, last);
+    this.parts.fill(1, first, last);
     if (to > right) return;
     const wide = to - from >= GAP_FROM;
     this.pixels[last - 1] = wide ? this.background : blend(this.background, this.colours[region], EDGE);
@@ -124,7 +131,8 @@ export class Line {
 
   private set(x: number, region: number, part: number): void {
     this.regions[x] = region;
-    this.pixels[x] = blend(this.background, this.colours[region], FAINTEST + (1 - FAINTEST) * part);
+    this.parts[x] = part;
+    this.pixels[x] = faded(this.background, this.colours[region], part);
   }
 }
 

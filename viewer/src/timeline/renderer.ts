@@ -9,7 +9,7 @@ import { bandColour, bandsOf, drawBands, extremes, highest, type ValuesCache } f
 import { barsOf, crowd } from "./crowd";
 import { inLane } from "./lanes";
 import { depthOf, LINE, type Row } from "./layout";
-import { FAINTEST, Line } from "./lines";
+import { FAINTEST, faded, Line } from "./lines";
 import { Painting } from "../palette";
 import { levelFor, type Range, span } from "./scale";
 import { between, type Found, inStripe, type Waiting, waitingOf } from "./waiting";
@@ -310,18 +310,21 @@ export class Renderer {
   }
 
   /** Draws the waiting part of a line's calls above the working part; its height is its share of the time. */
-  private drawWaiting({ shares, causes }: Waiting, { regions }: Line, from: number, to: number, ratio: number): void {
-    const { width, height } = this.canvas, { recorder, pale } = this;
+  /** As strong as the line's item: which part of it waits is not known where it covers little of a pixel. */
+  private drawWaiting({ shares, causes }: Waiting, { regions, parts }: Line, from: number, to: number, ratio: number): void {
+    const { width, height } = this.canvas, { recorder, pale } = this, track = pixel(this.theme!.track);
     const tall = (x: number) => (regions[x] === NONE ? 0 : Math.round((to - from) * shares[x]));
+    const shade = (x: number, colours: readonly Pixel[]) => faded(track, colours[causes[x]], parts[x]);
     for (let x = 0; x < width; x++) {
-      const strong = this.waiting[causes[x]], faint = pale[causes[x]];
       const bottom = Math.min(height, from + tall(x));
+      if (bottom <= from) continue;
+      const strong = shade(x, this.waiting), faint = shade(x, pale);
       for (let y = Math.max(0, from); y < bottom; y++) this.buffer[y * width + x] = inStripe(x, y) ? strong : faint;
     }
     if (!recorder) return;
     for (let x = 0, begin = 0; x < width; begin = x) {
-      while (x < width && tall(x) === tall(begin) && causes[x] === causes[begin]) x++;
-      if (tall(begin)) recorder.run(begin / ratio, from / ratio, (x - begin) / ratio, tall(begin) / ratio, pale[causes[begin]]);
+      while (x < width && tall(x) === tall(begin) && shade(x, pale) === shade(begin, pale)) x++;
+      if (tall(begin)) recorder.run(begin / ratio, from / ratio, (x - begin) / ratio, tall(begin) / ratio, shade(begin, pale));
     }
   }
 
