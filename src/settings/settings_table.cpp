@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile
 constexpr std::array<std::string_view, 3> kLayouts = {"timeloom", "scorep", "omnitrace"};
 constexpr std::array<std::string_view, 3> kRegionNames = {"qualified", "scorep", "omnitrace"};
 constexpr std::array<std::string_view, 2> kSampleSignals = {"urg", "winch"};
+constexpr std::array<std::string_view, 6> kLogging = {"off",     "debug", "info",
+                                                      "warning", "error", "critical"};
 constexpr std::array<std::string_view, 2> kTaskLayouts = {"lanes", "locations"};
 constexpr std::array<std::string_view, 2> kLocationNameChoices = {"python", "scorep"};
 constexpr std::array<std::string_view, 4> kResults = {"all", "trace", "profile", "none"};

@@ -27,6 +27,7 @@
 #include "python/observe/locks/lock_recording.hpp"
 #include "python/observe/memory/python_allocators.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/log_records.hpp"
 #include "python/observe/tasks/greenlets.hpp"
 #include "python/observe/tasks/tasks.hpp"
 #include "python/observe/threads/thread_events.hpp"
@@ -233,6 +234,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   install_thread_namer();
   watch_threads();
   watch_engines();
+  watch_log_records(settings.text(kSettings.logging));
   start_recording(session);
   if (limit) {
     begin_budget(*limit, calibrated, *session.plan.instrumenter, metrics_seconds);

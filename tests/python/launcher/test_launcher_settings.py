@@ -236,6 +236,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "GC": "off",
         "CAUSES": "off",
         "LOCKS": "off",
+        "LOGGING": "off",
         "COMPILER": "off",
         "KOKKOS": "off",
         "MEMORY": "off",
