@@ -26,6 +26,9 @@ void count_lost(std::uint64_t events) noexcept;
 // Sets the function that stop() calls first, on its thread and while the measurement runs, so that
 // the file is complete when it ends; nullptr: none. Nothing is held meanwhile.
 void before_stop(void (*function)() noexcept) noexcept;
+// The same for the moment before another program takes the place of this one (execv), which may
+// fail: the measurement goes on then.
+void before_exec(void (*function)() noexcept) noexcept;
 
 struct ThreadHooks {
   // The calling thread records with it from here on. The mutex of the measurement is held: nothing

@@ -49,6 +49,7 @@ constinit std::atomic<std::uint64_t> g_measured_process = 0;
 constinit std::atomic<void (*)(bool on) noexcept> g_on_switch = nullptr;
 constinit std::atomic<void (*)() noexcept> g_on_new_space = nullptr;
 constinit std::atomic<void (*)() noexcept> g_before_stop = nullptr;
+constinit std::atomic<void (*)() noexcept> g_before_exec = nullptr;
 
 void define_metrics(State& s, const MetricPlan& metrics) {
   s.metrics = metrics;
@@ -262,6 +263,8 @@ void note_own_ending(Ending ending) noexcept {
 void note_ending(Ending ending) noexcept {
   if (g_ending == nullptr || os::process_id() != g_measured_process) return;
   note_own_ending(ending);
+  void (*const before)() noexcept = g_before_exec;
+  if (ending.kind == EndingKind::kExec && before != nullptr && g_active) before();
   const auto listener = g_hears_ending.load(std::memory_order_relaxed);
   if (listener != nullptr && ending.kind != EndingKind::kNone) listener(ending);
 }
@@ -296,6 +299,8 @@ void watch_signal_again(int signal) noexcept { os::watch_fatal_signal_again(sign
 void unwatch_signals() noexcept { os::unwatch_fatal_signals(); }
 
 void before_stop(void (*function)() noexcept) noexcept { g_before_stop = function; }
+
+void before_exec(void (*function)() noexcept) noexcept { g_before_exec = function; }
 
 Totals stop(Ending ending) noexcept {
   State& s = state();

@@ -190,6 +190,7 @@ class SpoolSource : public RunSource {
   void set_process_clocks(const Look* look);
   void sort_processes();
   static void set_lifetime(Process& process, const Look* look);
+  static std::uint64_t last_of_gpu(const Process& process, std::uint64_t known);
   void set_created(Process& process) const;
   void add_profiles();
   bool wants_only(const char* results) const;

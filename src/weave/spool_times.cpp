@@ -48,6 +48,18 @@ void SpoolSource::set_process_clocks(const Look* look) {
   }
 }
 
+// The last time in the records of a GPU, which count up to two seconds after `known`: a process
+// that is recorded compares its clocks each second. A later time is not one of this process.
+std::uint64_t SpoolSource::last_of_gpu(const Process& process, std::uint64_t known) {
+  constexpr std::uint64_t kMostNs = 2'000'000'000;
+  std::uint64_t last = known;
+  for (const spool::GpuRecord& record : process.gpu_data.records) {
+    const std::uint64_t then = record.last_ticks();
+    if (then > last && process.clock.duration(then - known) <= kMostNs) last = then;
+  }
+  return last;
+}
+
 // In an undamaged spool, the range from the first comparison of clocks to the last. Where
 // comparisons were lost, events lie before and markers beyond them. A process that is looked at
 // while it runs lasts until now, if its counter is this one.
@@ -65,10 +77,8 @@ void SpoolSource::set_lifetime(Process& process, const Look* look) {
       }
     }
   }
-  for (const spool::GpuRecord& record : process.gpu_data.records) {
-    // Without a start of its own, the process has no clock to compare this one with.
-    if (!known.empty() && record.last_ticks() != 0) known.push_back(record.last_ticks());
-  }
+  // Without a start of its own, the process has no clock to compare these with.
+  if (!known.empty()) known.push_back(last_of_gpu(process, *std::ranges::max_element(known)));
   const std::uint64_t held = process.memory_last;
   if (!known.empty() && held != 0) known.push_back(held);
   if (known.empty()) return;

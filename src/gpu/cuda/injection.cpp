@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text/plain_text.hpp"
 #include "gpu/cuda/counters.hpp"
 #include "gpu/cuda/cuda_library.hpp"
 #include "gpu/cuda/ranges.hpp"
@@ -144,8 +145,8 @@ RecordChoice chosen_records() {
   std::string unknown;
   for (const std::string& word : choice.unknown) unknown += (unknown.empty() ? "" : ", ") + word;
   if (!unknown.empty()) {
-    print_line("no records of the GPU are called " + unknown + "; there are " + kRecordWords +
-               " [TL153]");
+    print_line("no records of the GPU are called " + printable(unknown) + "; there are " +
+               kRecordWords + " [TL153]");
   }
   return choice;
 }
@@ -189,6 +190,11 @@ void end_measurement() noexcept {
   s.counters.stop();
   const std::lock_guard lock(s.mutex);
   s.records.end();
+}
+
+// Another program takes the place of this one, and all that CUPTI still holds would go with it.
+void flush_before_exec() noexcept {
+  if (g_ours) (void)g_session->functions.flush_all(kFlushForced);
 }
 
 // A record that another thread writes is whole before the process forks, and the child can begin
@@ -242,6 +248,7 @@ void start() {
     print_line("the GPU is not recorded: " + reason + " [TL025]");
     return;
   }
+  record::before_exec(flush_before_exec);
   record::before_stop(end_measurement);  // again, for a child that was forked before
   const std::lock_guard lock(session->mutex);
   redirect_if_due(*session);

@@ -151,7 +151,10 @@ Look look_at(const profile::CallTree& tree, const Terminal& terminal) {
   Look look;
   look.facts = facts_of(tree.definitions);
   look.length = look.facts.wall_seconds;
-  const Answer answer(tree, {});
+  const auto is_host = [](const Location& one) {
+    return one.type != LocationType::kAcceleratorStream;
+  };
+  const Answer answer(tree, is_host);
   for (const std::vector<FunctionRow>* rows : {&answer.functions(), &answer.waiting()}) {
     for (const FunctionRow& row : *rows) {
       if (rows != &answer.functions() && row.measured > 0) continue;  // it is among the functions
@@ -162,13 +165,13 @@ Look look_at(const profile::CallTree& tree, const Terminal& terminal) {
       }
     }
   }
-  for (const WorkerTimes& one : worker_times(tree, call_paths(tree, answer.owner()), {})) {
+  for (const WorkerTimes& one : worker_times(tree, call_paths(tree, answer.owner()), is_host)) {
     const std::string name = thread_name(tree.definitions, one);
     std::string own = name;
     for (int i = 2; look.threads.contains(own); ++i) own = name + " (" + std::to_string(i) + ")";
     look.threads[own] = {one.working, one.waiting, 0};
   }
-  look.findings = find(tree, answer, {}, look.length, terminal);
+  look.findings = find(tree, answer, is_host, look.length, terminal);
   return look;
 }
 

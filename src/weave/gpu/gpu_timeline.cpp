@@ -98,6 +98,11 @@ struct GpuTimeline::Building {
   Timestamp time(std::uint64_t ticks) const {
     return std::clamp(clock.to_time(ticks), life.begin, std::max(life.begin, life.end));
   }
+  // Not: a record that was handed out before its end, and one with an end after the process's.
+  bool has_ended(const GpuRecord& record) const {
+    return record.end >= record.start &&
+           clock.to_time(record.end) <= std::max(life.begin, life.end);
+  }
   std::uint32_t kernel(std::uint64_t launch) {
     const auto [known, is_new] = kernels.try_emplace(static_cast<std::uint32_t>(launch), 0);
     if (is_new) {
@@ -184,7 +189,7 @@ GpuTimeline::GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinit
 }
 
 void GpuTimeline::add_work(const GpuRecord& record, Building& b) {
-  if (record.end < record.start) {  // it had not ended when the record was handed out
+  if (!b.has_ended(record)) {
     ++lost_;
     return;
   }
@@ -309,7 +314,7 @@ void GpuTimeline::add_ranges(Building& b) {
   };
   std::map<std::uint64_t, Named> threads;
   for (const GpuRecord& record : b.data.records) {
-    if (record.kind() != GpuRecordKind::kRange || record.end < record.start) continue;
+    if (record.kind() != GpuRecordKind::kRange || !b.has_ended(record)) continue;
     const std::string& name = b.data.texts[record.value()];
     GpuCall range{b.time(record.start), b.time(record.end),
                   b.definitions.region(name, kGpuRanges, RegionRole::kFunction, name)};

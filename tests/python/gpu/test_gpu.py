@@ -169,6 +169,51 @@ gpu.play_dropped(4)
     assert "! 6 records of the GPU" in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
 
 
+def test_records_before_another_program_takes_the_place(run_gpu, timeloom, tmp_path):
+    run_gpu("""\
+begin()
+for i in range(30): launch(b"kern", i, 50)
+os.execv(sys.executable, [sys.executable, "-c", "pass"])
+""")
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    assert [(k["name"], k["times"]) for k in report["kernels"]] == [("kern", 30)]
+
+
+def test_a_look_at_a_program_leaves_streams_out(run_gpu, timeloom_program, tmp_path):
+    done = run_gpu(f"""\
+import subprocess
+begin()
+launch(b"kern", 1, 50_000)
+gpu.cuptiActivityFlushAll(0)
+subprocess.run([{timeloom_program!r}, "top", "--json", "--looks", "1", "run"], check=True)
+""")
+    look = json.loads(done.stdout.splitlines()[0])
+    assert "kern" not in {row["name"] for row in look["functions"]}
+    assert [row["name"] for row in look["thread_times"]] == ["MainThread"]
+
+
+@pytest.mark.parametrize("end", ["2**64 - 1", "gpu.play_now() + 3_600 * 10**9"])
+def test_a_time_that_cannot_be_does_not_lengthen_the_run(end, run_gpu, timeloom, tmp_path):
+    run_gpu(f"""\
+begin()
+launch(b"whole", 1, 500)
+gpu.play_kernel(b"absurd", 0, 1, 7, gpu.play_now(), {end}, 2, 1)
+""")
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    assert [(k["name"], k["times"]) for k in report["kernels"]] == [("whole", 1)]
+    assert "1 record of the GPU lost or without an end [TL030]" in report["losses"]
+    assert json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["wall_s"] < 60
+
+
+def test_a_damaged_file_is_the_reason_for_nothing(run_gpu, timeloom, tmp_path):
+    run_gpu("begin()\nlaunch(b'whole', 1, 500)\n", "--no-weave")
+    (file,) = (tmp_path / "run").glob("spool/*/gpu")
+    file.write_bytes(file.read_bytes()[:20])
+    for _ in ("woven now", "woven before"):
+        done = timeloom("report", "--gpu", "run", cwd=tmp_path, status=1)
+        assert [line.split("[")[-1] for line in done.stderr.splitlines()] [-2:] == ["TL253]", "TL417]"]
+
+
 def test_a_file_that_cannot_be_written(run_gpu, timeloom, tmp_path):
     """As on a full disk, from the first failure on; a call and its work are two records."""
     done = run_gpu("""\

@@ -41,7 +41,7 @@ def test_all_are_recorded_without_words(run_gpu):
     assert set(map(int, run_gpu(ENABLED).stdout.split())) == ALL
 
 
-@pytest.mark.parametrize(("words", "kinds", "unknown"), [("kernal", ALL, "kernal"), ("a,kernel,b", {DEVICES, KERNELS}, "a, b")])
+@pytest.mark.parametrize(("words", "kinds", "unknown"), [("kernal", ALL, "kernal"), ("a,kernel,b", {DEVICES, KERNELS}, "a, b"), ("a\x1b[31m", ALL, "a?[31m")])
 def test_unknown_words(run_gpu, words, kinds, unknown):
     done = run_gpu(ENABLED, environment={"TIMELOOM_GPU_RECORDS": words})
     assert set(map(int, done.stdout.split())) == kinds

@@ -150,6 +150,7 @@ int print_gpu(const ReportOptions& options, const profile::CallTree& tree,
               const std::filesystem::path& run) {
   const GpuFacts facts = gpu_facts(tree);
   if (!facts.any()) {
+    for (const std::string& loss : facts_of(tree.definitions).losses) print_line(loss);
     throw Error(run.string() + " has nothing of a GPU; timeloom run --gpu records it [TL417]");
   }
   return print_either(
