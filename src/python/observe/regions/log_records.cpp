@@ -84,7 +84,7 @@ long level_of(PyObject* record) noexcept {
   return number;
 }
 
-// Whether there is room for one more; says once that there is not.
+// Whether there is room for one more; prints a line the first time that there is none.
 bool take_mark() noexcept {
   const std::uint32_t before = g_marks.fetch_add(1, std::memory_order_relaxed);
   if (before == kMostMarks) {
