@@ -22,6 +22,7 @@ enum class Item : std::uint8_t {
   kSamples,
   kLines,
   kSingleSamples,
+  kMemory,
   kCallpaths,
   kManifest,
   kSettings,
@@ -101,6 +102,12 @@ inline constexpr std::array kContents = {
           "each sample of CPU time with its thread and time; `timeloom report --thread`, `--from` "
           "and `--to` count them",
           "Samples of CPU time with thread and time."},
+    Entry{
+        Item::kMemory, "memory.timeloom", Kind::kFile, Role::kResult,
+        "memory of each call path, with births and deaths of blocks", "timeloom view",
+        "memory of each call path, and births and deaths of sampled blocks; `timeloom view` shows "
+        "who held how much at an instant",
+        "Memory by call path, with births and deaths of blocks."},
     // Written by older versions; a weave removes it.
     Entry{Item::kCallpaths, "callpaths.json", Kind::kFile, Role::kResult,
           "call-path profile of an older version", "", "", ""},
@@ -135,12 +142,11 @@ inline constexpr std::array kContents = {
 // The results of a weave in the order in which they are put in place; they are removed in
 // the opposite order. The anchor comes last: a directory of events without an anchor was
 // left by an interrupted weave. A run without a trace is complete when it has its profile.
-inline constexpr std::array kResults = {Item::kTraceEvents,   Item::kTraceDefinitions,
-                                        Item::kTraceMarkers,  Item::kCallpaths,
-                                        Item::kSamples,       Item::kLines,
-                                        Item::kSingleSamples, Item::kManifest,
-                                        Item::kProfile,       Item::kPacked,
-                                        Item::kAnchor};
+inline constexpr std::array kResults = {
+    Item::kTraceEvents,   Item::kTraceDefinitions, Item::kTraceMarkers,
+    Item::kCallpaths,     Item::kSamples,          Item::kLines,
+    Item::kSingleSamples, Item::kMemory,           Item::kManifest,
+    Item::kProfile,       Item::kPacked,           Item::kAnchor};
 
 constexpr const Entry& entry(Item item) noexcept {
   return kContents[static_cast<std::size_t>(item)];

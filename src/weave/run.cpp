@@ -336,6 +336,8 @@ struct Attempt {
     if (packed) source.pack(*packed);
     note_unmeasured(source, run::unmeasured_in(run.path()));
     source.add_samples(names);
+    const std::string memory = source.take_memory_file();
+    if (!memory.empty()) working.get().write(Item::kMemory, memory);
     if (source.samples().empty()) return;
     working.get().write(Item::kSamples,
                         run::sample_text(source.samples().rows(source.definitions())));

@@ -20,6 +20,7 @@
 #include "core/memory/memory_facts.hpp"
 #include "core/memory/resident_peak.hpp"
 #include "core/throttled.hpp"
+#include "formats/memory_file/memory_file_parts.hpp"
 #include "formats/otf2/read/event_files.hpp"
 #include "profile/location_aggregator.hpp"
 #include "profile/samples/throttled_times.hpp"
@@ -130,6 +131,9 @@ class SpoolSource : public RunSource {
   const SampleTable& samples() const noexcept { return samples_; }
   // The bytes of samples.timeloom. REQUIRES: called once.
   std::string take_sample_file() { return samples_.take_file(definitions_); }
+  // The bytes of memory.timeloom; empty: no memory was recorded, or there is no trace. REQUIRES:
+  // called once.
+  std::string take_memory_file();
   // Samples in which functions were open that their process had throttled. Known after
   // add_samples().
   const std::vector<profile::EstimatedPath>& estimates() const noexcept { return estimates_; }
@@ -159,6 +163,7 @@ class SpoolSource : public RunSource {
     spool::Profiles profiles;
     spool::GpuData gpu_data{};
     spool::MemoryData memory{};       // with blocks only while they are used, see memory_log()
+    std::size_t memory_paths = 0;     // so many of memory_ are of the process
     std::uint64_t memory_blocks = 0;  // so many were there when the process was opened
     std::uint64_t memory_last = 0;    // ticks: the last of its records
     spool::LockData locks{};
@@ -220,6 +225,7 @@ class SpoolSource : public RunSource {
   void add_memory_location(Process& process);
   void replay_memory(const Process& process, std::span<RunSink* const> sinks);
   void add_memory_of(const Process& process, const ProcessMemory& run);
+  memory_file::Process memory_section(const Process& process, std::size_t first) const;
   std::uint64_t blocks_at(const Process& process, const ProcessMemory& run) const;
   // The end of its measurement, in nanoseconds since the start of the run.
   std::uint64_t last_of_memory(const Process& process) const;

@@ -91,6 +91,11 @@ export interface Run {
   readonly waiting: boolean;
   /** True if its causes were, too. */
   readonly causes: boolean;
+  /** True if the memory of call paths was recorded. */
+  readonly memory?: boolean;
+  /** True if CPU time was sampled, and if some times of functions are estimated from samples. */
+  readonly samples?: boolean;
+  readonly throttled?: boolean;
   readonly regions: readonly Region[];
   readonly processes: readonly Process[];
   readonly locations: readonly Location[];
@@ -262,6 +267,49 @@ export interface GpuTimes {
   readonly path: Int32Array;
   readonly starts: Float64Array;
   readonly ticks: Float64Array;
+}
+
+/** The metric of the bytes that a process holds. */
+export const PROCESS_MEMORY = "Process memory usage";
+
+/** The amounts of memory, by their numbers in questions. */
+export const AMOUNTS = ["allocated", "held at the peak", "held at the end", "held at an instant"] as const;
+export const AT_INSTANT = 3;
+
+/** `process`: NONE: all; of an instant, one. */
+export interface MemoryQuestion {
+  readonly amount: number;
+  readonly process: number;
+  readonly time: number;
+}
+
+/** The bytes of call paths themselves: `ticks`. `starts`: the blocks that they are made of, or are estimated from. */
+export interface Memory extends GpuTimes {
+  /** False: estimates; one standard deviation of each is in `error`. */
+  readonly exact: boolean;
+  readonly error: Float64Array;
+  /** The bytes that the process held at the instant; 0: another amount. */
+  readonly live: number;
+  /** Bytes, and the error, of the measurement itself, and outside all regions. */
+  readonly own: readonly [number, number];
+  readonly outside: readonly [number, number];
+}
+
+/** The samples of a selection by call path: `starts` counts them, `ticks` is CPU time. Paths that the run has not follow
+    its own, and functions of libraries follow its regions. */
+export interface Sampled extends GpuTimes {
+  readonly added: Paths;
+  readonly functions: readonly string[];
+}
+
+/** The times of a function in a selection, in part estimated from samples; errors of 0: measured. */
+export interface EstimateJson {
+  readonly region: number;
+  readonly own: number;
+  readonly own_error: number;
+  readonly total: number;
+  readonly total_error: number;
+  readonly samples: number;
 }
 
 export type Order = "earliest" | "latest" | "longest";

@@ -1,6 +1,6 @@
 // Tables and trees of a selection, computed from its sums by call path.
 import { type ByCause, NO_CAUSES, ofCause, sumCauses, suspensionIn } from "./causes";
-import { type GpuTimes, NONE, type Paths, type Profile, type Region, type Run } from "./model";
+import { type EstimateJson, type GpuTimes, NONE, type Paths, type Profile, type Region, type Run } from "./model";
 
 /** The sums of a function, a module or a call path. */
 export interface Row {
@@ -68,7 +68,7 @@ function causesOf(profile: Profile, i: number, paths: Paths, regions: readonly R
 }
 
 /** The functions around a call path, the innermost first. */
-function* callersOf(path: number, { parent, region }: Paths): Iterable<number> {
+export function* callersOf(path: number, { parent, region }: Paths): Iterable<number> {
   for (let caller = parent[path]; caller !== NONE; caller = parent[caller]) yield region[caller];
 }
 
@@ -125,12 +125,22 @@ export function callTree(profile: Profile, paths: Paths, regions: readonly Regio
   return root;
 }
 
-/** The time on GPUs of the work that calls started, in place of the calls' own time. */
+/** The places of a list by call path, the largest first. */
+export const largestFirst = ({ ticks }: GpuTimes): number[] => Array.from(ticks.keys()).sort((a, b) => ticks[b] - ticks[a] || a - b);
+
+/** The time on GPUs of the work that calls started, or another amount, in place of the calls' own time. */
 export function gpuProfile({ path, starts, ticks }: GpuTimes, { parent }: Paths): Profile {
   const zeros = () => new Float64Array(parent.length), [visits, own, inclusive] = [zeros(), zeros(), zeros()];
   path.forEach((one, i) => ((visits[one] = starts[i]), (own[one] = inclusive[one] = ticks[i])));
   for (let one = parent.length - 1; one >= 0; one--) if (parent[one] !== NONE) inclusive[parent[one]] += inclusive[one];
   return { count: parent.length, path: Int32Array.from(parent.keys()), visits, own, inclusive, causes: [], cutBegin: zeros(), cutEnd: zeros(), waiting: zeros(), min: zeros(), max: zeros() };
+}
+
+/** Rows by function with the times that are estimated in part, the longest own time first. */
+export function withEstimates(rows: readonly Row[], estimates: readonly EstimateJson[]): Row[] {
+  const known = new Map(rows.map((row) => [row.key, row]));
+  for (const { region: key, own, total } of estimates) known.set(key, { visits: 0, cut: 0, waiting: 0, causes: NO_CAUSES, min: 0, max: 0, ...known.get(key), key, own, total });
+  return [...known.values()].sort((a, b) => b.own - a.own);
 }
 
 export type Weight = "time" | "work" | "waiting";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NONE } from "../src/model";
 import { causeWords, mainCauseWords, NO_CAUSES, ofCause } from "../src/causes";
-import { byFunction, callees, callers, causesBelow, gpuProfile, histogram, callTree, inverted, merged, type Node, pruned, waitingBelow, weighted, without } from "../src/profile";
+import { byFunction, callees, callers, causesBelow, gpuProfile, histogram, callTree, inverted, largestFirst, merged, type Node, pruned, waitingBelow, weighted, withEstimates, without } from "../src/profile";
 import { nameFilter } from "../src/source/match";
 import { generated } from "../src/source/generated";
 import { LaneBuilder } from "../src/source/lane";
@@ -151,4 +151,28 @@ test("from callees to callers, and one function between both, recursion counted 
   assert.deepEqual(shape(inverted(tree, 2)), [NONE, 14, [2, 14, [1, 8], [5, 6]]]);
   assert.equal(inverted(tree, 2).waiting, 2);
   assert.deepEqual(shape(merged(tree, 2)), [2, 14, [2, 4, [3, 1]]]);
+});
+
+test("bytes of call paths come with the most first, and are in their callers", () => {
+  const paths = { parent: Int32Array.from([NONE, 0, 1, 0]), region: Int32Array.from([5, 6, 7, 7]) };
+  const memory = { complete: true, path: Int32Array.from([1, 2, 3]), starts: Float64Array.from([1, 4, 1]), ticks: Float64Array.from([10, 300, 10]) };
+  assert.deepEqual(largestFirst(memory), [1, 0, 2]);
+  const root = callTree(gpuProfile(memory, paths), paths, []);
+  assert.equal(root.total, 320);
+  const [outer] = root.children;
+  assert.deepEqual([outer.own, outer.total, outer.visits], [0, 320, 0]);
+  assert.deepEqual(outer.children.map(({ region, own, total, visits }) => [region, own, total, visits]), [[6, 10, 310, 1], [7, 10, 10, 1]]);
+});
+
+test("samples outside all calls are in no tree", () => {
+  const paths = { parent: Int32Array.from([NONE]), region: Int32Array.from([5]) };
+  assert.equal(callTree(gpuProfile({ complete: true, path: Int32Array.from([0, NONE]), starts: Float64Array.from([1, 9]), ticks: Float64Array.from([7, 900]) }, paths), paths, []).total, 7);
+});
+
+test("estimates take the place of times, also of functions without a recorded call", () => {
+  const row = { key: 1, visits: 3, cut: 1, own: 10, waiting: 2, causes: NO_CAUSES, total: 30, min: 1, max: 20 };
+  const other = { ...row, key: 2, own: 40 };
+  const estimate = { own_error: 1, total_error: 0, samples: 9 };
+  const rows = withEstimates([row, other], [{ region: 1, own: 4, total: 30, ...estimate }, { region: 8, own: 26, total: 27, ...estimate }]);
+  assert.deepEqual(rows.map(({ key, own, total, visits, waiting }) => [key, own, total, visits, waiting]), [[2, 40, 30, 3, 2], [8, 26, 27, 0, 0], [1, 4, 30, 3, 2]]);
 });

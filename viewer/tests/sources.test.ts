@@ -124,3 +124,32 @@ test("problems of the server are told in words", async () => {
   await assert.rejects(failing(() => new Response("limit is 0\n", { status: 400 })), /^Error: limit is 0$/);
   await assert.rejects(failing(() => { throw new TypeError("Failed to fetch"); }), /does not answer/);
 });
+
+test("memory and samples are read from the server, and memory from the data inside a page", async () => {
+  const made = randomRun(4);
+  const held = new Bytes().u32(2, 0).f64([500, 30, 3, 40, 4]).list([0, 1]).f64([1, 2]).f64([100, 200]).f64([0, 12]).buffer;
+  const expected = { complete: true, exact: false, live: 500, own: [30, 3], outside: [40, 4], path: Int32Array.of(0, 1), starts: Float64Array.of(1, 2), ticks: Float64Array.of(100, 200), error: Float64Array.of(0, 12) };
+  const asked: [string, ArrayBuffer][] = [];
+  globalThis.fetch = (async (url: string, options: RequestInit) => {
+    asked.push([url, options.body as ArrayBuffer]);
+    if (url === "api/estimates") return new Response(JSON.stringify({ functions: [{ region: 1, own: 2, own_error: 3, total: 4, total_error: 5, samples: 6 }] }));
+    return new Response(url === "api/memory" ? held : new Bytes().u32(1, 1).list([7]).f64([3]).f64([900]).list([1]).list([6]).raw(new TextEncoder().encode("libm: sin\nlibc: ß\n")).buffer);
+  }) as typeof fetch;
+  const source = new HttpSource("key"), whole = { begin: 0, end: 9, tracks: null };
+  assert.deepEqual(await source.memory({ amount: 3, process: 1, time: 77 }, never), expected);
+  assert.deepEqual(await source.memory({ amount: 1, process: NONE, time: 0 }, never), expected);
+  assert.deepEqual(asked, [["api/memory", new Bytes().u32(3, 1).f64([77]).buffer], ["api/memory", new Bytes().u32(1, NONE).f64([0]).buffer]]);
+  assert.deepEqual(await source.samples(whole, never), { complete: true, path: Int32Array.of(7), starts: Float64Array.of(3), ticks: Float64Array.of(900), added: { parent: Int32Array.of(1), region: Int32Array.of(6) }, functions: ["libm: sin", "libc: ß", ""] });
+  assert.deepEqual((await source.estimates(whole, never)).map((one) => [one.region, one.own_error, one.total_error]), [[1, 3, 5]]);
+
+  const section = (tag: number, content: Uint8Array) => new Uint8Array(new Bytes().u32(tag, content.length).raw(content).pad().buffer);
+  const page = (amount: number, path: number) => {
+    const answer = new Bytes().f64([amount]).u32(1, 1).f64([0, 0, 0, 0, 0]).list([path]).f64([1]).f64([9]).f64([0]).buffer;
+    return decode(new Bytes().raw(new Uint8Array(packed(made)).slice(0, -8)).raw(section(13, new Uint8Array(answer))).raw(section(0, new Uint8Array())).buffer);
+  };
+  assert.deepEqual((await page(2, 1).memory({ amount: 2, process: NONE, time: 0 }, never)).ticks, Float64Array.of(9));
+  assert.throws(() => page(2, made.paths.parent.length), SourceError);
+  await assert.rejects(page(2, 1).memory({ amount: 3, process: 0, time: 5 }, never), /held at an instant are not in this page/);
+  await assert.rejects(page(2, 1).samples(whole, never), /Samples are not in this page/);
+  assert.deepEqual(await page(2, 1).estimates(whole, never), []);
+});

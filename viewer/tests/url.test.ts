@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Link, read, write } from "../src/state/url";
 
 const full: Link = {
-  range: { begin: 100, end: 2 ** 53 - 1 }, selection: { begin: 5, end: 9, tracks: [0, 7] }, call: { track: 3, time: 12, depth: 4 },
+  range: { begin: 100, end: 2 ** 53 - 1 }, selection: { begin: 5, end: 9, tracks: [0, 7] }, call: { track: 3, time: 12, depth: 4 }, instant: { track: 2, time: 77 },
   func: "a.b<c>", panel: "flame", filter: "Thread & co, 100 %", sort: "activity", only: "/^app\\./", pinned: [1, 0x80000000], open: [2], folded: [0, 0x80000001], rows: "all", colours: "module", lit: "a.b", moved: [3, 0, 0x80000001, 2], messages: "off", find: "/^a\\.b#c=1$/ > 5 ms",
 };
 
@@ -14,7 +14,7 @@ test("what a link says is read again", () => {
 });
 
 test("nonsense in a link is ignored", () => {
-  for (const text of ["#view=9-3", "#view=a-b", "#view=1", "#call=1,2", "#pinned=x", "#unknown=1", "#%zz", "#view=-5-3", "#call=1,2,NaN"]) {
+  for (const text of ["#view=9-3", "#view=a-b", "#view=1", "#call=1,2", "#held=1", "#pinned=x", "#unknown=1", "#%zz", "#view=-5-3", "#call=1,2,NaN"]) {
     assert.deepEqual(read(text), {}, text);
   }
 });

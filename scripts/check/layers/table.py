@@ -20,6 +20,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "formats/cube": ("profile", "core"),
     "formats/packed": ("packing", "core", "os"),
     "formats/sample_file": ("packing", "core", "os"),
+    "formats/memory_file": ("packing", "core", "os"),
     "formats/*": ("exchange", "profile", "core"),
     "doors/*/settings": ("settings", "core", "os"),
     "doors/*/format": ("exchange", "profile", "core"),
@@ -165,6 +166,7 @@ NAMESPACES = {
     "packed": "formats/packed",
     "cube": "formats/cube",
     "sample_file": "formats/sample_file",
+    "memory_file": "formats/memory_file",
 } | {
     name: name
     for name in (

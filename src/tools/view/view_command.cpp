@@ -161,8 +161,8 @@ int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   for (const auto& run : runs) {
     std::shared_ptr<const view::Index> index = run->index();
     std::string sources = options.with_source ? sources_of(run->content()) : std::string();
-    inside.push_back(
-        {run->content().describe(), &run->definitions(), std::move(index), std::move(sources)});
+    inside.push_back({run->content().describe(), &run->definitions(), std::move(index),
+                      run->content().memory_file(), std::move(sources)});
   }
   const bool all_calls = view::write_html(view::page(), inside, out);
   out.finish();

@@ -1,6 +1,7 @@
 #include "tools/view/view_describe.hpp"
 
 #include "core/measuring_cost.hpp"
+#include "core/memory/memory_facts.hpp"
 #include "core/metric_unit.hpp"
 #include "core/regions/called_region.hpp"
 #include "core/run_properties.hpp"
@@ -193,14 +194,19 @@ std::uint64_t length_of(const Definitions& definitions, const view::Index* index
   return length;
 }
 
+// Some times of functions are estimated from samples.
+bool has_throttled_samples(const Definitions& definitions) {
+  return ThrottledFunctions(definitions.properties).any() &&
+         definitions.properties.contains(kSampleCount);
+}
+
 // Lines above the page.
 std::vector<std::string> notices_of(const RunFacts& facts, const Definitions& definitions) {
   std::vector<std::string> lines = facts.losses;
-  if (ThrottledFunctions(definitions.properties).any() &&
-      definitions.properties.contains(kSampleCount)) {
+  if (has_throttled_samples(definitions)) {
     lines.emplace_back(
-        "the time of calls that --overhead left out is shown at their callers; timeloom report "
-        "estimates it, with --from and --to also of a part [TL173]");
+        "the time of calls that --overhead left out is drawn at their callers; timeloom report and "
+        "the table of functions of a page with a server estimate it [TL173]");
   }
   if (facts.samples.empty()) return lines;
   lines.insert(lines.begin(), facts.samples +
@@ -234,6 +240,9 @@ std::string describe_for_viewer(const Definitions& of_run, const std::string& ti
   json["cost"] = cost_of(definitions, facts.events);
   json["waiting"] = std::ranges::any_of(definitions.metrics, &Metric::is_waiting);
   json["causes"] = has_causes(definitions);
+  json["memory"] = definitions.properties.contains(kRunMemory);
+  json["samples"] = definitions.properties.contains(kSampleCount);
+  json["throttled"] = has_throttled_samples(definitions);
   json["processes"] = processes_of(definitions, tracks);
   json["tracks"] = tracks_of(definitions, tracks, index);
   json["regions"] = regions_of(definitions);

@@ -1,18 +1,31 @@
 #include "tools/view/viewed_run.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 #include "core/error.hpp"
+#include "run/contents.hpp"
 #include "tools/report/lines/line_times.hpp"
 #include "tools/run/open_run.hpp"
+#include "tools/samples/run_estimates.hpp"
+#include "tools/samples/run_samples.hpp"
+#include "tools/samples/samples_of_run.hpp"
 #include "tools/view/view_describe.hpp"
+#include "tools/view/viewed_estimates.hpp"
 #include "view/index/stored_index.hpp"
 #include "weave/run.hpp"
 #include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 namespace {
+
+// Empty: the run has none.
+std::filesystem::path memory_file_of(const std::filesystem::path& anchor) {
+  std::filesystem::path file = anchor.parent_path() / run::name_of(run::Item::kMemory);
+  std::error_code none;
+  return std::filesystem::is_regular_file(file, none) ? file : std::filesystem::path();
+}
 
 // The run is shown without them, too.
 LineTimes line_times_of(const std::filesystem::path& run) try {
@@ -34,9 +47,21 @@ ViewedRun::ViewedRun(const std::filesystem::path& run)
         return describe_for_viewer(definitions_, title_, index, content_.marks()->read());
       }) {
   content_.set_marks(std::make_shared<const view::MarksFile>(anchor_));
+  content_.set_memory_file(memory_file_of(anchor_));
+  set_samples();
   content_.set_line_times(
       [times = line_times_of(run)](const Region& region) { return times.of({&region}); });
   content_.set_index(view::find_index(anchor_, identity_, definitions_.locations.size(), damaged_));
+}
+
+void ViewedRun::set_samples() {
+  if (!has_single_samples(anchor_.parent_path())) return;
+  content_.set_samples([this] { return samples_of_run(anchor_, definitions_); });
+  if (!lacks_estimates(definitions_, anchor_)) return;
+  content_.set_estimate([this](const view::Index& index, const std::vector<std::uint32_t>& tracks,
+                               std::uint64_t from, std::uint64_t to) {
+    return estimates_for_viewer(anchor_, definitions_, index, tracks, from, to);
+  });
 }
 
 bool ViewedRun::is_sound() {

@@ -29,6 +29,7 @@ class ViewedRun {
   std::shared_ptr<const view::Index> index();
 
  private:
+  void set_samples();
   bool is_sound();
   void make_index();
 

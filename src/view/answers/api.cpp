@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/parallel.hpp"
+#include "core/scaled.hpp"
 #include "core/waiting_metric.hpp"
 #include "exchange/arguments.hpp"
 #include "view/answers/call_details.hpp"
@@ -13,9 +14,11 @@
 #include "view/answers/fields.hpp"
 #include "view/answers/find.hpp"
 #include "view/answers/group_tiles.hpp"
+#include "view/answers/held_memory.hpp"
 #include "view/answers/json_strings.hpp"
 #include "view/answers/message_answers.hpp"
 #include "view/answers/range_table.hpp"
+#include "view/answers/sampled_paths.hpp"
 #include "view/index/tile.hpp"
 
 namespace timeloom::view {
@@ -55,6 +58,23 @@ std::vector<std::uint32_t> tracks_in(QuestionReader& in, const Index& index, std
   tracks.resize(index.tracks().size());
   std::iota(tracks.begin(), tracks.end(), 0u);
   return tracks;
+}
+
+// A range of time on some tracks.
+struct Selected {
+  std::uint64_t from = 0, to = 0;
+  std::vector<std::uint32_t> tracks;
+};
+
+Selected selected_in(QuestionReader& in, const Index& index) {
+  Selected selected;
+  selected.from = in.time();
+  selected.to = in.time();
+  const std::uint32_t count = in.u32();
+  static_cast<void>(in.u32());
+  selected.tracks = tracks_in(in, index, count);
+  in.end();
+  return selected;
 }
 
 // Answers the parts of a question in parallel; the result has them in order.
@@ -184,11 +204,7 @@ std::string calls(const Index& index, QuestionReader in) {
 }
 
 std::string table(const Definitions& definitions, const Index& index, QuestionReader in) {
-  const std::uint64_t from = in.time(), to = in.time();
-  const std::uint32_t count = in.u32();
-  static_cast<void>(in.u32());
-  const std::vector<std::uint32_t> tracks = tracks_in(in, index, count);
-  in.end();
+  const auto [from, to, tracks] = selected_in(in, index);
   const RangeTable found = range_table(index, tracks, from, to);
   std::vector<std::uint32_t> paths;
   std::vector<RangeSum> sums;
@@ -217,12 +233,9 @@ std::string table(const Definitions& definitions, const Index& index, QuestionRe
 
 // The time on GPUs of the work that calls of a range started.
 std::string gpu_times(const Content& content, const Index& index, QuestionReader in) {
-  const std::uint64_t from = in.time(), to = in.time();
-  const std::uint32_t count = in.u32();
-  static_cast<void>(in.u32());
+  const auto [from, to, asked] = selected_in(in, index);
   std::vector<bool> tracks(index.tracks().size());
-  for (const std::uint32_t track : tracks_in(in, index, count)) tracks[track] = true;
-  in.end();
+  for (const std::uint32_t track : asked) tracks[track] = true;
   const std::shared_ptr<const AuxiliaryEvents> events = content.auxiliary_events();
   const std::vector<GpuSum> sums = gpu_sums(events->gpu_starts(), tracks, from, to);
   AnswerWriter out;
@@ -232,6 +245,42 @@ std::string gpu_times(const Content& content, const Index& index, QuestionReader
   out.f64s(sums, [](const GpuSum& sum) { return sum.starts; });
   out.f64s(sums, [](const GpuSum& sum) { return sum.ticks; });
   return out.take();
+}
+
+// The bytes of call paths.
+std::string memory(const Content& content, const Index& index, QuestionReader in) {
+  MemoryQuestion question;
+  question.amount = static_cast<MemoryAmount>(in.u32(0, 3));
+  question.process = in.u32();
+  const std::uint64_t time = in.time();
+  in.end();
+  const Definitions& definitions = content.definitions();
+  const bool one = question.process < definitions.groups.size();
+  if (!one && question.process != kNone) throw BadQuestion{"there is no such process"};
+  if (!one && question.amount == MemoryAmount::kAtInstant) throw BadQuestion{"no process is named"};
+  if (content.memory_file().empty()) {
+    throw Error(
+        "the memory by call path is not there: the run is still recorded, has no trace of its own, "
+        "or was woven by an older version; timeloom report --memory has the peak and the end "
+        "[TL731]");
+  }
+  question.time_ns = scaled(time, kNanoseconds, definitions.clock.ticks_per_second);
+  return memory_answer(held_memory(content.memory_file(), index, definitions, question));
+}
+
+std::string samples(const Content& content, const Index& index, QuestionReader in) {
+  const auto [from, to, tracks] = selected_in(in, index);
+  const std::shared_ptr<const exchange::RunSamples> all = content.samples();
+  if (!all) throw BadQuestion{"the run has no single samples"};
+  const Definitions& definitions = content.definitions();
+  return samples_answer(sampled_paths(index, definitions, *all, tracks, from, to), *all,
+                        definitions);
+}
+
+std::string estimates(const Content& content, const Index& index, QuestionReader in) {
+  const auto [from, to, tracks] = selected_in(in, index);
+  if (!content.estimate()) throw BadQuestion{"the run has no estimates"};
+  return content.estimate()(index, tracks, from, to);
 }
 
 // Returns a test for the values that are searched for: some parameters by number, with their text.
@@ -399,9 +448,10 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "keep") return {200, kJson, keep(content, body)};
   if (route == "source") return {200, kJson, source(content, in)};
   const std::shared_ptr<const Index> index = content.index();
-  constexpr std::array kOthers = {"paths", "tiles",    "mixtures",    "gpu",   "calls",
-                                  "table", "call",     "find",        "side",  "values",
-                                  "links", "messages", "collectives", "matrix"};
+  constexpr std::array kOthers = {"paths",   "tiles",    "mixtures", "gpu",         "calls",
+                                  "table",   "call",     "find",     "side",        "values",
+                                  "links",   "memory",   "messages", "collectives", "matrix",
+                                  "samples", "estimates"};
   if (std::ranges::find(kOthers, route) == kOthers.end()) return failure(404, "no such question");
   if (!index) return failure(503, "the index is not there yet");
   constexpr std::string_view kBytes = "application/octet-stream";
@@ -412,6 +462,9 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "table") return {200, kBytes, table(content.definitions(), *index, in)};
   if (route == "side") return in.end(), Answer{200, kJson, auxiliary(content)};
   if (route == "gpu") return {200, kBytes, gpu_times(content, *index, in)};
+  if (route == "samples") return {200, kBytes, samples(content, *index, in)};
+  if (route == "estimates") return {200, kJson, estimates(content, *index, in)};
+  if (route == "memory") return {200, kBytes, memory(content, *index, in)};
   if (route == "values") return {200, kBytes, values(content, *index, in)};
   if (route == "links") return {200, kBytes, links(content, *index, in)};
   if (route == "messages" || route == "collectives" || route == "matrix") {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
+#include "exchange/samples/sampled_run.hpp"
 #include "view/answers/auxiliary_events.hpp"
 #include "view/answers/marks_file.hpp"
 #include "view/answers/source_files.hpp"
@@ -40,6 +42,26 @@ class Content {
   std::vector<LineTime> line_times(const Region& region) const {
     return line_times_ ? line_times_(region) : std::vector<LineTime>();
   }
+  // Sets the file of the memory by call path; empty: the run has none. REQUIRES: as above.
+  void set_memory_file(std::filesystem::path file) { memory_file_ = std::move(file); }
+  const std::filesystem::path& memory_file() const noexcept { return memory_file_; }
+  // Sets how the samples of the run are read; it has no other effect. REQUIRES: as above.
+  using ReadSamples = std::function<exchange::RunSamples()>;
+  void set_samples(ReadSamples read) { read_samples_ = std::move(read); }
+  // Read at the first call. Null: the run has none.
+  std::shared_ptr<const exchange::RunSamples> samples() const {
+    const std::lock_guard lock(auxiliary_mutex_);
+    if (!samples_ && read_samples_) {
+      samples_ = std::make_shared<const exchange::RunSamples>(read_samples_());
+    }
+    return samples_;
+  }
+  // Sets how the times of functions are estimated, by tracks and range; the result is JSON.
+  // REQUIRES: as above.
+  using Estimate = std::function<std::string(const Index&, const std::vector<std::uint32_t>&,
+                                             std::uint64_t, std::uint64_t)>;
+  void set_estimate(Estimate estimate) { estimate_ = std::move(estimate); }
+  const Estimate& estimate() const noexcept { return estimate_; }
   // Sets the file of marks; null: marks are not kept. REQUIRES: as above.
   void set_marks(std::shared_ptr<const MarksFile> marks) { marks_ = std::move(marks); }
   const MarksFile* marks() const noexcept { return marks_.get(); }
@@ -103,6 +125,9 @@ class Content {
   std::function<std::string(const Index*)> describe_;
   std::shared_ptr<const SourceFiles> sources_;
   LineTimes line_times_;
+  std::filesystem::path memory_file_;
+  ReadSamples read_samples_;
+  Estimate estimate_;
   std::shared_ptr<const MarksFile> marks_;
   Progress progress_;
   mutable std::mutex mutex_;
@@ -113,6 +138,7 @@ class Content {
   mutable std::mutex auxiliary_mutex_;
   mutable std::shared_ptr<const AuxiliaryEvents> auxiliary_events_;
   mutable std::shared_ptr<const Messages> messages_;
+  mutable std::shared_ptr<const exchange::RunSamples> samples_;
 };
 
 struct Answer {

@@ -9,6 +9,7 @@
 #include "view/answers/api.hpp"
 #include "view/answers/auxiliary_events.hpp"
 #include "view/answers/fields.hpp"
+#include "view/answers/held_memory.hpp"
 #include "view/answers/json_strings.hpp"
 #include "view/answers/message_answers.hpp"
 #include "view/index/cursor.hpp"
@@ -201,6 +202,17 @@ void write_outline(const RunInside& run, const AuxiliaryEvents& events, const Li
   data.section(12, json_text(about));
 }
 
+// The amounts that need no births and deaths of blocks.
+void write_memory(const RunInside& run, DataWriter& data) {
+  for (const MemoryAmount amount :
+       {MemoryAmount::kAllocated, MemoryAmount::kAtPeak, MemoryAmount::kAtEnd}) {
+    AnswerWriter head;
+    head.f64(static_cast<std::uint64_t>(amount));
+    const HeldMemory held = held_memory(run.memory, *run.index, *run.definitions, {amount});
+    data.section(13, head.take() + memory_answer(held));
+  }
+}
+
 // `outline`: limits of the outline; null: the file contains all calls.
 void write_data(const RunInside& run, const LimitsInside* outline, exchange::Destination& out) {
   DataWriter data(out);
@@ -211,6 +223,7 @@ void write_data(const RunInside& run, const LimitsInside* outline, exchange::Des
   const AuxiliaryEvents events(*run.index, *run.definitions);
   if (outline != nullptr) write_outline(run, events, *outline, data);
   write_messages(run, events, data);
+  if (!run.memory.empty()) write_memory(run, data);
   data.finish();
 }
 

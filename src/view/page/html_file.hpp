@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +28,8 @@ struct RunInside {
   std::string description;  // the run, as JSON
   const Definitions* definitions = nullptr;
   std::shared_ptr<const Index> index;
-  std::string sources;  // a JSON object of answers to `source` by region; empty: none
+  std::filesystem::path memory;  // the file of the memory by call path; empty: none
+  std::string sources;           // a JSON object of answers to `source` by region; empty: none
 };
 
 // Returns true if the file contains all calls, false if it contains outlines. REQUIRES: one run, or

@@ -43,12 +43,6 @@ class TreePaths {
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> children_;
 };
 
-// For how many bytes a sampled block counts.
-double bytes_of(const spool::MemoryBlock& birth, std::uint64_t interval) {
-  const double chance = birth.is_whole() ? 1 : spool::sampling_chance(birth.bytes, interval);
-  return static_cast<double>(birth.bytes) / chance;
-}
-
 MetricId add_metric(CallTree& tree, const char* name) {
   auto& metrics = tree.definitions.metrics;
   Metric metric;
@@ -61,6 +55,11 @@ MetricId add_metric(CallTree& tree, const char* name) {
 }
 
 }  // namespace
+
+double bytes_of(const spool::MemoryBlock& birth, std::uint64_t interval) {
+  const double chance = birth.is_whole() ? 1 : spool::sampling_chance(birth.bytes, interval);
+  return static_cast<double>(birth.bytes) / chance;
+}
 
 std::vector<MetricStatistics> held_after(const spool::MemoryData& data, std::uint64_t length) {
   std::vector<bool> dead(data.blocks.size());

@@ -26,6 +26,9 @@ struct MemoryOfPath {
   profile::MetricStatistics python_allocated{}, python_freed{};
 };
 
+// For how many bytes a sampled block counts. `interval`: mean bytes between two sampled ones.
+double bytes_of(const spool::MemoryBlock& birth, std::uint64_t interval);
+
 // By path, the sums of the sampled blocks that are still held after the first `length` records. A
 // block counts with the bytes that it stands for.
 std::vector<profile::MetricStatistics> held_after(const spool::MemoryData& data,

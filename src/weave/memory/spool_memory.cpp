@@ -248,6 +248,7 @@ void SpoolSource::add_memory() {
     if (process.memory.paths.empty()) continue;
     process.memory.blocks = memory_log(process);
     add_memory_of(process, run);
+    process.memory_paths = process.memory.paths.size();
     definitions_.properties[kRunMemory] = to_text(run);
     process.memory.blocks = std::vector<spool::MemoryBlock>();
     process.memory.paths = std::vector<spool::MemoryAmounts>();

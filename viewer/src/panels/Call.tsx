@@ -6,15 +6,16 @@ import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
 import { linksIn } from "../timeline/links";
 import { around } from "../timeline/scale";
 import { OF_CALLS } from "../timeline/tree";
+import { Cell, Empty, Head, scrolled } from "./cells";
 import { useAnswer, useOpened, useStore, useView } from "./hooks";
 
 export function CallPanel() {
   const { run, source, navigator, viewing, comparing } = useOpened();
   const { call, grown } = useView();
   const { value: details, error, loading } = useAnswer(async (signal) => (call ? source.call(call.track, call.depth, call.begin, signal) : null), [call, grown], 0);
-  if (run.outline) return <p class="empty">{NO_CALLS} {WHERE_CALLS_ARE} A click in the timeline chooses the function.</p>;
-  if (!call) return <p class="empty">Click a call in the timeline, or press Enter there.</p>;
-  if (error) return <p class="empty">{error.message}</p>;
+  if (run.outline) return <Empty>{NO_CALLS} {WHERE_CALLS_ARE} A click in the timeline chooses the function.</Empty>;
+  if (!call) return <Empty>Click a call in the timeline, or press Enter there.</Empty>;
+  if (error) return <Empty>{error.message}</Empty>;
   const region = run.regions[call.region];
   const length = call.end - call.begin;
   // A task that is suspended neither works nor keeps a thread waiting.
@@ -127,12 +128,12 @@ function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   };
   return (
     <table class="linked">
-      <thead><tr><th scope="col">this row</th><th scope="col">other row</th><th scope="col" class="number">from</th><th scope="col" class="number">to</th></tr></thead>
+      <thead><tr><th scope="col">this row</th><th scope="col">other row</th><Head>from</Head><Head>to</Head></tr></thead>
       <tbody>{links.slice(0, MOST_LINKS).map((link, i) => (
         <tr key={i}>
           <th scope="row">{words(link)}</th>
           <td><button class="link" title="Show both" onClick={() => viewing.show(around(link.from, link.to, viewing.whole))}>{nameOfLocation(run, link.toTrack === track ? link.fromTrack : link.toTrack)}</button></td>
-          <td class="number">{instant(link.from, 1000)}</td><td class="number">{instant(link.to, 1000)}</td>
+          <Cell>{instant(link.from, 1000)}</Cell><Cell>{instant(link.to, 1000)}</Cell>
         </tr>
       ))}</tbody>
       {(!value.complete || links.length > MOST_LINKS) && <tfoot><tr><td colSpan={4} class="faint">These are not all.</td></tr></tfoot>}
@@ -143,23 +144,23 @@ function Linked({ call: { track, begin, end } }: { call: CallRef }) {
 function Stack({ stack, call }: { stack: readonly CallRef[]; call: CallRef }) {
   const { run, navigator } = useOpened();
   return (
-    <div class="stack tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Callers">
+    <div class="stack tablebox" {...scrolled("Callers")}>
       <table>
-        <thead><tr><th scope="col">called by</th><th scope="col" class="number">duration</th><th scope="col">place</th></tr></thead>
+        <thead><tr><th scope="col">called by</th><Head>duration</Head><th scope="col">place</th></tr></thead>
         <tbody>
           {[...stack].reverse().map((caller) => {
             const region = run.regions[caller.region];
             return (
               <tr key={caller.depth}>
                 <th scope="row" class="name"><button class="link" onClick={() => navigator.go(caller, "")}>{region?.name ?? "call"}</button></th>
-                <td class="number">{duration(caller.end - caller.begin)}</td>
+                <Cell>{duration(caller.end - caller.begin)}</Cell>
                 <td class="faint">{region ? fileAndLine(region.file, region.line) : ""}</td>
               </tr>
             );
           })}
         </tbody>
       </table>
-      {call.depth === 0 && <p class="empty">The outermost call of its row.</p>}
+      {call.depth === 0 && <Empty>The outermost call of its row.</Empty>}
       <Linked call={call} />
     </div>
   );

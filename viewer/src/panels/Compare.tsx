@@ -4,6 +4,7 @@ import { changeColour, textUpon } from "../colour";
 import { change, type NodePair, pairRows, pairTree, type RowPair } from "../compare";
 import { count, duration, fileAndLine, signed, times } from "../format";
 import { byFunction, byModule, type Row } from "../profile";
+import { BEYOND, Cell, Head, scrolled } from "./cells";
 import { Flame } from "./Flame";
 import { type ProfiledPair, useOpened } from "./hooks";
 import { NoRows, SoughtField, useSought } from "./Sought";
@@ -48,7 +49,7 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
   const [sort, setSort] = useState<Column>("own");
   const [all, setAll] = useState(false);
   const sought = useSought();
-  const nameOf = (key: number | string) => (typeof key === "string" ? key : run.regions[key]?.name ?? "(calls beyond the limit of call paths)");
+  const nameOf = (key: number | string) => (typeof key === "string" ? key : run.regions[key]?.name ?? BEYOND);
   const every = useMemo(() => {
     const [before, after] = data.profiles.map((profile) => (by === "function" ? byFunction(profile, data.paths, run.regions) : byModule(profile, data.paths, run.regions)));
     return pairRows(before, after).sort((a, b) => (sort === "name" ? nameOf(a.key).localeCompare(nameOf(b.key)) : valueOf(b, sort) - valueOf(a, sort)));
@@ -64,15 +65,15 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
     const colour = changeColour(theme, change(before, after));
     return <>
       <td class="number extreme">{duration(before)}</td><td class="number extreme">{duration(after)}</td>
-      <td class="number"><span class="change" style={{ background: colour, color: textUpon(colour) }}>{signed(after - before)}</span></td>
+      <Cell><span class="change" style={{ background: colour, color: textUpon(colour) }}>{signed(after - before)}</span></Cell>
     </>;
   };
   return (
-    <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label={`Differences by ${by}`}>
+    <div class="tablebox" {...scrolled(`Differences by ${by}`)}>
       <table>
         <thead><tr>
           <th scope="col" class="number extreme">A own</th><th scope="col" class="number extreme">B own</th>{head("own", "B − A", "Own time in B less that in A; the largest difference first")}
-          <th scope="col" class="number">ratio</th>
+          <Head>ratio</Head>
           <th scope="col" class="number extreme">A total</th><th scope="col" class="number extreme">B total</th>{head("total", "B − A total", "With all that was called")}
           {head("visits", "visits", "Calls in A and in B; sorted by their difference", 2)}{head("name", by, "")}{by === "function" && <th scope="col" class="place">place</th>}
         </tr></thead>
@@ -82,9 +83,9 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
             return (
               <tr key={pair.key}>
                 {cells(pair, "own")}
-                <td class="number">{times(sideOf(pair.before).own, sideOf(pair.after).own)}</td>
+                <Cell>{times(sideOf(pair.before).own, sideOf(pair.after).own)}</Cell>
                 {cells(pair, "total")}
-                <td class="number">{count(sideOf(pair.before).visits)}</td><td class="number">{count(sideOf(pair.after).visits)}</td>
+                <Cell>{count(sideOf(pair.before).visits)}</Cell><Cell>{count(sideOf(pair.after).visits)}</Cell>
                 <th scope="row" class="name">
                   {region && <span class="swatch" style={{ background: timeline.styleOf(region.id) }} />}
                   {region ? <button class="link" title="Callers, callees and durations" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : nameOf(pair.key)}

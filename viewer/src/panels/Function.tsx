@@ -5,6 +5,7 @@ import { causeWords } from "../causes";
 import { count, duration, instant, nsDuration, percent, toNs } from "../format";
 import { type CallRef, nameOfLocation, NONE, type Selection } from "../model";
 import { type Bin, byFunction, callees, callers, histogram, type Neighbour, type Row } from "../profile";
+import { Cell, Empty, Head, NoFunction, scrolled } from "./cells";
 import { Visits } from "./Visits";
 import { type Opened, type Profiled, useAnswer, useOpened, useProfile, useProfiles, useView } from "./hooks";
 
@@ -17,10 +18,10 @@ export function FunctionPanel() {
   const { func } = useView();
   const { value, error, loading } = useProfile();
   const region = run.regions[func];
-  if (!region) return <p class="empty">Choose a function: by its name in the tab Functions, or by a click on one of its calls.</p>;
-  if (error) return <p class="empty">{error.message}</p>;
-  if (!value) return <p class="empty">Adding up …</p>;
-  return <div class="function" aria-busy={loading} tabIndex={0} data-keys="own" role="region" aria-label={`Function ${region.name}`}><Sandwich data={value} func={func} /><Durations scope={value.scope} func={func} /><Places scope={value.scope} func={func} /></div>;
+  if (!region) return <NoFunction />;
+  if (error) return <Empty>{error.message}</Empty>;
+  if (!value) return <Empty>Adding up …</Empty>;
+  return <div class="function" aria-busy={loading} {...scrolled(`Function ${region.name}`)}><Sandwich data={value} func={func} /><Durations scope={value.scope} func={func} /><Places scope={value.scope} func={func} /></div>;
 }
 
 function Box({ title, children }: { title: string; children: ComponentChildren }) {
@@ -64,12 +65,12 @@ function Neighbours({ title, list }: { title: string; list: readonly Neighbour[]
   const whole = list.reduce((sum, neighbour) => sum + neighbour.total, 0);
   return (
     <table>
-      <thead><tr><th scope="col">{title}</th><th scope="col" class="number">visits</th><th scope="col" class="number">total</th><th scope="col" class="number">share</th></tr></thead>
+      <thead><tr><th scope="col">{title}</th><Head>visits</Head><Head>total</Head><Head>share</Head></tr></thead>
       <tbody>
         {list.map(({ region, visits, total }) => (
           <tr key={region}>
             <th scope="row" class="name">{region === NONE ? "nobody: outermost" : <><span class="swatch" style={{ background: timeline.styleOf(region) }} /><button class="link" onClick={() => viewing.chooseFunction(region)}>{run.regions[region].name}</button></>}</th>
-            <td class="number">{count(visits)}</td><td class="number">{duration(total)}</td><td class="number">{percent(total, whole)}</td>
+            <Cell>{count(visits)}</Cell><Cell>{duration(total)}</Cell><Cell>{percent(total, whole)}</Cell>
           </tr>
         ))}
         {!list.length && <tr><td class="faint" colSpan={4}>nothing</td></tr>}
@@ -87,8 +88,8 @@ function Durations({ scope, func }: { scope: Selection; func: number }) {
     ]);
     return { bins: histogram(all.calls.map((call) => toNs(call.end - call.begin))), calls: all.calls, complete: all.complete, longest: longest.calls };
   }, [scope, func]);
-  if (error) return <p class="empty">{error.message}</p>;
-  if (!value) return <Box title="durations"><p class="empty">…</p></Box>;
+  if (error) return <Empty>{error.message}</Empty>;
+  if (!value) return <Box title="durations"><Empty>…</Empty></Box>;
   return (
     <section>
       <h3>durations of calls that begin here{value.complete ? "" : `: the first ${count(MOST_CALLS)}`}</h3>
@@ -97,7 +98,7 @@ function Durations({ scope, func }: { scope: Selection; func: number }) {
       <h3>the longest</h3>
       <table>
         <tbody>{value.longest.map((call: CallRef, i) => (
-          <tr key={i}><td class="number"><button class="link" onClick={() => navigator.go(call, "")}>{duration(call.end - call.begin)}</button></td><td class="number">{instant(call.begin, 1000)}</td><td class="faint">{nameOfLocation(run, call.track)}</td></tr>
+          <tr key={i}><Cell><button class="link" onClick={() => navigator.go(call, "")}>{duration(call.end - call.begin)}</button></Cell><Cell>{instant(call.begin, 1000)}</Cell><td class="faint">{nameOfLocation(run, call.track)}</td></tr>
         ))}</tbody>
       </table>
     </section>
@@ -109,7 +110,7 @@ function Histogram({ bins }: { bins: readonly Bin[] }) {
   return (
     <table class="histogram">
       <tbody>{bins.map((bin) => (
-        <tr key={bin.from}><th scope="row" class="number">{nsDuration(bin.from)} –</th><td class="bars"><span class="bar" style={{ width: `${(100 * bin.count) / most}%` }} /></td><td class="number">{count(bin.count)}</td></tr>
+        <tr key={bin.from}><th scope="row" class="number">{nsDuration(bin.from)} –</th><td class="bars"><span class="bar" style={{ width: `${(100 * bin.count) / most}%` }} /></td><Cell>{count(bin.count)}</Cell></tr>
       ))}</tbody>
     </table>
   );
@@ -138,10 +139,10 @@ function Places({ scope, func }: { scope: Selection; func: number }) {
   return (
     <Box title="by row">
       <table>
-        <thead><tr><th scope="col">row</th><th scope="col" class="number">visits</th><th scope="col" class="number">own</th><th scope="col" class="number">total</th><td /></tr></thead>
+        <thead><tr><th scope="col">row</th><Head>visits</Head><Head>own</Head><Head>total</Head><td /></tr></thead>
         <tbody>{value?.map(({ track, row }) => (
           <tr key={track}>
-            <th scope="row" class="name">{nameOfLocation(opened.run, track)}</th><td class="number">{count(row.visits)}</td><td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td>
+            <th scope="row" class="name">{nameOfLocation(opened.run, track)}</th><Cell>{count(row.visits)}</Cell><Cell>{duration(row.own)}</Cell><Cell>{duration(row.total)}</Cell>
             <td class="bars"><span class="bar" style={{ width: `${(100 * row.total) / most}%` }} /></td>
           </tr>
         ))}</tbody>

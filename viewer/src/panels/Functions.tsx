@@ -2,8 +2,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { causeWords, mainCauseWords } from "../causes";
 import { count, duration, fileAndLine, percent } from "../format";
-import { byFunction, byModule, ownTime, type Row, tellsWaiting } from "../profile";
-import { useOpened, type Profiled } from "./hooks";
+import { byFunction, byModule, ownTime, type Row, tellsWaiting, withEstimates } from "../profile";
+import { BEYOND, Cell, Head, scrolled } from "./cells";
+import { useAnswer, useOpened, type Profiled } from "./hooks";
 import { NoRows, SoughtField, useSought } from "./Sought";
 
 type Column = "name" | "own" | "working" | "waiting" | "total" | "visits" | "mean" | "min" | "max";
@@ -29,15 +30,17 @@ const TITLES: Record<Column, [string, string]> = {
 };
 
 export function SumsTable({ data, by }: { data: Profiled; by: "function" | "module" }) {
-  const { run, viewing } = useOpened();
+  const { run, viewing, source } = useOpened();
+  const { value: estimates } = useAnswer(async (signal) => (run.throttled && by === "function" ? source.estimates(data.scope, signal) : []), [data, by], 0);
+  const estimated = new Map((estimates ?? []).map((one) => [one.region as number | string, one]));
   const [sort, setSort] = useState<Column>("own");
   const [all, setAll] = useState(false);
   const sought = useSought();
-  const nameOf = (row: Row) => (typeof row.key === "string" ? row.key : run.regions[row.key]?.name ?? "(calls beyond the limit of call paths)");
+  const nameOf = (row: Row) => (typeof row.key === "string" ? row.key : run.regions[row.key]?.name ?? BEYOND);
   const every = useMemo(() => {
-    const list = by === "function" ? byFunction(data.profile, data.paths, run.regions) : byModule(data.profile, data.paths, run.regions);
+    const list = by === "function" ? withEstimates(byFunction(data.profile, data.paths, run.regions), estimates ?? []) : byModule(data.profile, data.paths, run.regions);
     return list.sort((a, b) => (sort === "name" ? nameOf(a).localeCompare(nameOf(b)) : valueOf[sort](b) - valueOf[sort](a)));
-  }, [data, by, sort]);
+  }, [data, by, sort, estimates]);
   const rows = sought.all ? every : every.filter((row) => sought.keeps(nameOf(row), typeof row.key === "number" ? run.regions[row.key]?.file ?? "" : ""));
   const own = rows.reduce((sum, row) => sum + row.own, 0);
   const split = tellsWaiting(run);
@@ -48,20 +51,21 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
     </th>
   );
   return (
-    <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label={`Times by ${by}`}>
+    <div class="tablebox" {...scrolled(`Times by ${by}`)}>
       <table>
-        <thead><tr><th scope="col" class="number">share</th>{head("own")}{split && <>{head("working")}{head("waiting")}{run.causes && <th scope="col" title="The cause of most of the waiting, with its share of it">waits for</th>}</>}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col" class="place">place</th>}</tr></thead>
+        <thead><tr><Head>share</Head>{head("own")}{split && <>{head("working")}{head("waiting")}{run.causes && <th scope="col" title="The cause of most of the waiting, with its share of it">waits for</th>}</>}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col" class="place">place</th>}</tr></thead>
         <tbody>
           {rows.slice(0, all ? rows.length : MANY).map((row) => {
-            const region = typeof row.key === "number" ? run.regions[row.key] : undefined;
+            const region = typeof row.key === "number" ? run.regions[row.key] : undefined, guess = estimated.get(row.key);
+            const time = (ticks: number, error = 0) => <Cell title={error ? `± ${duration(error)}, estimated from samples: calls were left out for --overhead` : undefined}>{error ? "~" : ""}{duration(ticks)}</Cell>;
             return (
               <tr key={row.key}>
                 <td class="number share"><span class="bar" style={{ width: `${(100 * row.own) / whole}%` }} /><span>{percent(row.own, whole)}</span></td>
-                <td class="number">{duration(row.own)}</td>
-                {split && <><td class="number">{duration(row.own - row.waiting)}</td><td class="number">{duration(row.waiting)}</td>{run.causes && <td class="cause" title={causeWords(row.causes)}>{mainCauseWords(row.causes)}</td>}</>}
-                <td class="number">{duration(row.total)}</td>
+                {time(row.own, guess?.own_error)}
+                {split && <><Cell>{duration(row.own - row.waiting)}</Cell><Cell>{duration(row.waiting)}</Cell>{run.causes && <td class="cause" title={causeWords(row.causes)}>{mainCauseWords(row.causes)}</td>}</>}
+                {time(row.total, guess?.total_error)}
                 <td class="number" title={row.cut ? `${count(row.cut)} of them go on outside the selection` : ""}>{count(row.visits)}{row.cut ? <span class="faint">*</span> : ""}</td>
-                <td class="number">{duration(mean(row))}</td><td class="number extreme">{duration(row.min)}</td><td class="number extreme">{duration(row.max)}</td>
+                <Cell>{guess?.total_error ? "–" : duration(mean(row))}</Cell><td class="number extreme">{duration(row.min)}</td><td class="number extreme">{duration(row.max)}</td>
                 <th scope="row" class="name">
                   <Swatch region={region} />
                   {region ? <button class="link" title="Callers, callees and durations" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : nameOf(row)}

@@ -5,6 +5,7 @@ import { nameOfLocation } from "../model";
 import { byFunction, type Row } from "../profile";
 import { parseQuery, regionsOf } from "../source/match";
 import { NO_CALLS, SourceError, WHERE_CALLS_ARE } from "../source/source";
+import { BEYOND, Cell, Empty, Head, scrolled } from "./cells";
 import { type Opened, type Profiled, useOpened, useProfile, useView } from "./hooks";
 
 const MANY = 200;
@@ -25,25 +26,25 @@ function FunctionsFound() {
   const opened = useOpened(), { run, viewing } = opened;
   const { find } = useView();
   const { value } = useProfile();
-  if (!find.trim()) return <p class="empty">{ADVICE}</p>;
-  if (!value) return <p class="empty">Adding up …</p>;
+  if (!find.trim()) return <Empty>{ADVICE}</Empty>;
+  if (!value) return <Empty>Adding up …</Empty>;
   let rows: Row[];
   try {
     rows = functionsLike(find, opened, value);
   } catch (error) {
-    return <p class="empty">{(error as Error).message}</p>;
+    return <Empty>{(error as Error).message}</Empty>;
   }
-  if (!rows.length) return <p class="empty">No function here is like “{find}”.</p>;
+  if (!rows.length) return <Empty>No function here is like “{find}”.</Empty>;
   return (
-    <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Hits">
-      <p class="empty">{NO_CALLS} {WHERE_CALLS_ARE} These are the functions like “{find}”.</p>
+    <div class="tablebox" {...scrolled("Hits")}>
+      <Empty>{NO_CALLS} {WHERE_CALLS_ARE} These are the functions like “{find}”.</Empty>
       <table>
-        <thead><tr><th scope="col" class="number">visits</th><th scope="col" class="number">own</th><th scope="col" class="number">total</th><th scope="col" class="number">longest</th><th scope="col">function</th></tr></thead>
+        <thead><tr><Head>visits</Head><Head>own</Head><Head>total</Head><Head>longest</Head><th scope="col">function</th></tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.key}>
-              <td class="number">{count(row.visits)}</td><td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td><td class="number">{duration(row.max)}</td>
-              <th scope="row" class="name"><button class="link" onClick={() => viewing.chooseFunction(row.key as number)}>{run.regions[row.key as number]?.name ?? "(calls beyond the limit of call paths)"}</button></th>
+              <Cell>{count(row.visits)}</Cell><Cell>{duration(row.own)}</Cell><Cell>{duration(row.total)}</Cell><Cell>{duration(row.max)}</Cell>
+              <th scope="row" class="name"><button class="link" onClick={() => viewing.chooseFunction(row.key as number)}>{run.regions[row.key as number]?.name ?? BEYOND}</button></th>
             </tr>
           ))}
         </tbody>
@@ -56,19 +57,19 @@ function CallsFound() {
   const { run, navigator } = useOpened();
   const { found, hit, find, findError } = useView();
   const [all, setAll] = useState(false);
-  if (!found) return <p class="empty">{findError ? `${findError.message} ${findError.advice}` : ADVICE}</p>;
-  if (!found.calls.length) return <p class="empty">No call is like “{find}”.</p>;
+  if (!found) return <Empty>{findError ? `${findError.message} ${findError.advice}` : ADVICE}</Empty>;
+  if (!found.calls.length) return <Empty>No call is like “{find}”.</Empty>;
   const shown = all ? found.calls : found.calls.slice(0, MANY);
   return (
-    <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Hits">
-      {!found.complete && <p class="empty">These are the first {count(found.calls.length)}. Select a shorter stretch of time for others.</p>}
+    <div class="tablebox" {...scrolled("Hits")}>
+      {!found.complete && <Empty>These are the first {count(found.calls.length)}. Select a shorter stretch of time for others.</Empty>}
       <table>
-        <thead><tr><th scope="col" class="number">begin</th><th scope="col" class="number">duration</th><th scope="col">function</th><th scope="col">row</th></tr></thead>
+        <thead><tr><Head>begin</Head><Head>duration</Head><th scope="col">function</th><th scope="col">row</th></tr></thead>
         <tbody>
           {shown.map((call, i) => (
             <tr key={i} class={i === hit ? "chosen" : ""} aria-current={i === hit}>
-              <td class="number">{instant(call.begin, 1000)}</td>
-              <td class="number">{duration(call.end - call.begin)}</td>
+              <Cell>{instant(call.begin, 1000)}</Cell>
+              <Cell>{duration(call.end - call.begin)}</Cell>
               <th scope="row" class="name"><button class="link" onClick={() => navigator.showHit(i)}>{run.regions[call.region]?.name ?? "call"}</button></th>
               <td class="faint">{nameOfLocation(run, call.track)}</td>
             </tr>

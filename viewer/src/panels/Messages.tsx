@@ -4,6 +4,7 @@ import { bytes, collectiveName, count, duration, instant } from "../format";
 import { type Bundle, type Exchange, type Gathering, nameOfLocation, type Run } from "../model";
 import { around } from "../timeline/scale";
 import { same } from "../timeline/talk";
+import { Cell, Empty, Head, scrolled } from "./cells";
 import { useAnswer, useOpened, useStore, useView } from "./hooks";
 
 const MOST_PAIRS = 1000;
@@ -29,12 +30,12 @@ export function MessagesPanel() {
     const [matrix, messages, collectives] = await Promise.all([source.matrix({ ...question, limit: MOST_PAIRS }, signal), source.messages(question, signal), source.collectives(question, signal)]);
     return { matrix, messages, collectives };
   }, [selection, selection ? null : range]);
-  if (error) return <p class="empty">{error.message}</p>;
-  if (!value || !side) return <p class="empty">Adding up …</p>;
-  if (!side.messages.count && !side.messages.collectives) return <p class="empty">This run has no messages between processes.</p>;
+  if (error) return <Empty>{error.message}</Empty>;
+  if (!value || !side) return <Empty>Adding up …</Empty>;
+  if (!side.messages.count && !side.messages.collectives) return <Empty>This run has no messages between processes.</Empty>;
   const { unmatched, backwards, complete } = side.messages;
   return (
-    <div class="messages" aria-busy={loading} tabIndex={0} data-keys="own" role="region" aria-label="Messages">
+    <div class="messages" aria-busy={loading} {...scrolled("Messages")}>
       <section>
         <h2>Sent by whom to whom</h2>
         {value.matrix.items.length ? <Matrix pairs={value.matrix.items} /> : <p class="faint">No message was sent here.</p>}
@@ -90,9 +91,9 @@ function Matrix({ pairs }: { pairs: readonly Exchange[] }) {
         </table>
       ) : (
         <table class="matrix">
-          <thead><tr><th scope="col">from</th><th scope="col">to</th><th scope="col" class="number">{WORDS[what]}</th></tr></thead>
+          <thead><tr><th scope="col">from</th><th scope="col">to</th><Head>{WORDS[what]}</Head></tr></thead>
           <tbody>{[...pairs].sort((a, b) => valueOf(b, what) - valueOf(a, what)).map((pair) => (
-            <tr key={`${pair.sender} ${pair.receiver}`} title={about(pair)}><th scope="row">{nameOf(run, pair.sender)}</th><td>{nameOf(run, pair.receiver)}</td><td class="number">{textOf(valueOf(pair, what), what)}</td></tr>
+            <tr key={`${pair.sender} ${pair.receiver}`} title={about(pair)}><th scope="row">{nameOf(run, pair.sender)}</th><td>{nameOf(run, pair.receiver)}</td><Cell>{textOf(valueOf(pair, what), what)}</Cell></tr>
           ))}</tbody>
         </table>
       )}
@@ -112,13 +113,13 @@ function List({ messages }: { messages: readonly Bundle[] }) {
   if (!messages.length) return null;
   return (
     <table>
-      <thead><tr><th scope="col" class="number">sent</th><th scope="col">from</th><th scope="col">to</th><th scope="col" class="number">on its way</th><th scope="col" class="number">bytes</th><th scope="col" class="number">tag</th><th scope="col" class="number" title="The receiver, for a late sender">waited</th></tr></thead>
+      <thead><tr><Head>sent</Head><th scope="col">from</th><th scope="col">to</th><Head>on its way</Head><Head>bytes</Head><Head>tag</Head><th scope="col" class="number" title="The receiver, for a late sender">waited</th></tr></thead>
       <tbody>{messages.map((one, i) => (
         <tr key={i} class={chosen && same(chosen, one) ? "chosen" : ""}>
-          <td class="number"><button class="link" onClick={() => show(one)}>{instant(one.sent, step)}</button></td>
+          <Cell><button class="link" onClick={() => show(one)}>{instant(one.sent, step)}</button></Cell>
           <td>{shortName(run, one.fromTrack)}</td><td>{shortName(run, one.toTrack)}</td>
-          <td class="number">{one.count > 1 ? `${count(one.count)} messages` : duration(one.received - one.sent)}</td>
-          <td class="number">{bytes(one.bytes)}</td><td class="number">{one.count > 1 ? "" : one.tag}</td><td class="number">{one.waitedReceiver ? duration(one.waitedReceiver) : ""}</td>
+          <Cell>{one.count > 1 ? `${count(one.count)} messages` : duration(one.received - one.sent)}</Cell>
+          <Cell>{bytes(one.bytes)}</Cell><Cell>{one.count > 1 ? "" : one.tag}</Cell><Cell>{one.waitedReceiver ? duration(one.waitedReceiver) : ""}</Cell>
         </tr>
       ))}</tbody>
     </table>
@@ -135,10 +136,10 @@ function Collectives({ visits }: { visits: readonly Gathering[] }) {
   if (!rows.size) return null;
   return (
     <table>
-      <thead><tr><th scope="col">row</th><th scope="col">operation</th><th scope="col" class="number">visits</th><th scope="col" class="number">waited</th><th scope="col" class="number">sent</th><th scope="col" class="number">received</th></tr></thead>
+      <thead><tr><th scope="col">row</th><th scope="col">operation</th><Head>visits</Head><Head>waited</Head><Head>sent</Head><Head>received</Head></tr></thead>
       <tbody>{[...rows].map(([name, one]) => (
-        <tr key={name}><th scope="row">{shortName(run, one.track)}</th><td>{name.endsWith(" ") ? "several" : collectiveName(one.kind)}</td><td class="number">{count(one.count)}</td>
-          <td class="number">{duration(one.waited)}</td><td class="number">{bytes(one.sent)}</td><td class="number">{bytes(one.received)}</td></tr>
+        <tr key={name}><th scope="row">{shortName(run, one.track)}</th><td>{name.endsWith(" ") ? "several" : collectiveName(one.kind)}</td><Cell>{count(one.count)}</Cell>
+          <Cell>{duration(one.waited)}</Cell><Cell>{bytes(one.sent)}</Cell><Cell>{bytes(one.received)}</Cell></tr>
       ))}</tbody>
     </table>
   );

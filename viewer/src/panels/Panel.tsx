@@ -2,8 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { count, duration, instant } from "../format";
+import { AT_INSTANT } from "../model";
 import { PANELS, type Panel as Name } from "../state/view";
 import { CallPanel } from "./Call";
+import { Empty } from "./cells";
 import { PairFlame, PairTable, PairTree } from "./Compare";
 import { ProfileFlame } from "./Flame";
 import { FunctionPanel } from "./Function";
@@ -11,6 +13,7 @@ import { Hits } from "./Hits";
 import { type Answer, type Profiled, type ProfiledPair, useOpened, useProfile, useProfiles, useStore, useView } from "./hooks";
 import { SumsTable } from "./Functions";
 import { MarksPanel } from "./Marks";
+import { MemoryPanel } from "./Memory";
 import { MessagesPanel } from "./Messages";
 import { SourcePanel } from "./Source";
 import { Splitter } from "./Splitter";
@@ -19,13 +22,13 @@ import { ProfileTree } from "./Tree";
 
 /** The height of the panel, in pixels, that is in sight when a call is chosen. */
 const SEEN = 170;
-const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", source: "Source", messages: "Messages", marks: "Marks", find: "Hits" };
+const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", source: "Source", memory: "Memory", messages: "Messages", marks: "Marks", find: "Hits" };
 
 export function Panel() {
   const { run, viewing, timeline } = useOpened();
   const { panel, panelOpen, call } = useView();
   const { side } = useStore(timeline.known);
-  const panels = PANELS.filter((name) => name !== "messages" || panel === name || talks(side));
+  const panels = PANELS.filter((name) => panel === name || (name === "messages" ? talks(side) : name !== "memory" || (run.memory && !run.parts.length)));
   const box = useRef<HTMLElement>(null);
   // In a low window the panel is below the rows.
   useLayoutEffect(() => {
@@ -53,7 +56,7 @@ export function Panel() {
       </div>
       {panelOpen && (
         <div id="panel" class="content" role="tabpanel" aria-labelledby={`tab-${panel}`}>
-          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "source" ? <SourcePanel /> : panel === "messages" ? <MessagesPanel /> : panel === "marks" ? <MarksPanel /> : panel === "find" ? <Hits /> : run.parts.length ? <TwoProfiles panel={panel} /> : <OneProfile panel={panel} />}
+          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "source" ? <SourcePanel /> : panel === "memory" ? <MemoryPanel /> : panel === "messages" ? <MessagesPanel /> : panel === "marks" ? <MarksPanel /> : panel === "find" ? <Hits /> : run.parts.length ? <TwoProfiles panel={panel} /> : <OneProfile panel={panel} />}
         </div>
       )}
     </section>
@@ -63,10 +66,11 @@ export function Panel() {
 /** The time range and locations that the tables cover. */
 function Scope() {
   const { run, viewing } = useOpened();
-  const { selection } = useView();
+  const { selection, panel, amount } = useView();
   const { begin, end, tracks } = viewing.scope();
   const step = (end - begin) / 1000;
   const rows = run.locations.length;
+  if (panel === "memory") return <p class="scope">{amount === AT_INSTANT ? "" : "the whole run"}</p>;
   return (
     <p class="scope">
       <span>{selection ? "selection" : "shown"}: {instant(begin, step)} + {duration(end - begin)}{tracks ? `, ${count(tracks.length)} of ${count(rows)} rows` : rows > 1 ? `, all ${count(rows)} rows` : ""}{run.outline ? `, in steps of ${duration(run.outline.step)}` : ""}</span>
@@ -80,8 +84,8 @@ const OneProfile = ({ panel }: { panel: Name }) => shown(useProfile(), (data) =>
 const TwoProfiles = ({ panel }: { panel: Name }) => shown(useProfiles(), (data) => insidePair(panel, data));
 
 function shown<T>({ value, error, loading }: Answer<T>, draw: (data: T) => ComponentChildren) {
-  if (error) return <p class="empty">{error.message}</p>;
-  if (!value) return <p class="empty">Adding up …</p>;
+  if (error) return <Empty>{error.message}</Empty>;
+  if (!value) return <Empty>Adding up …</Empty>;
   return <div class="profile" aria-busy={loading}>{draw(value)}</div>;
 }
 

@@ -1,6 +1,7 @@
 // The source lines of a function.
 import { useEffect, useRef } from "preact/hooks";
 import { heatOf } from "../source/heat";
+import { Empty, NoFunction, scrolled } from "./cells";
 import { useAnswer, useOpened, useView } from "./hooks";
 
 export function SourcePanel() {
@@ -10,13 +11,13 @@ export function SourcePanel() {
   const { value, error } = useAnswer(async (signal) => (region ? source.source(func, signal) : null), [func], 0);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => box.current?.querySelector(".of")?.scrollIntoView({ block: "nearest" }), [value]);
-  if (!region) return <p class="empty">Choose a function: by its name in the tab Functions, or by a click on one of its calls.</p>;
-  if (error) return <p class="empty">{error.message}</p>;
-  if (!value) return <p class="empty">…</p>;
-  if ("reason" in value) return <p class="empty">{value.reason}</p>;
+  if (!region) return <NoFunction />;
+  if (error) return <Empty>{error.message}</Empty>;
+  if (!value) return <Empty>…</Empty>;
+  if ("reason" in value) return <Empty>{value.reason}</Empty>;
   const heat = heatOf(value.times ?? []);
   return (
-    <div class="source" tabIndex={0} data-keys="own" role="region" aria-label={`Source of ${region.name}`} ref={box}>
+    <div class="source" {...scrolled(`Source of ${region.name}`)} ref={box}>
       <p><b>{region.name}</b> <span class="faint">{value.file}:{value.from}</span>{value.changed && <span class="wrong"> The file was changed after this run: lines may have moved.</span>}</p>
       {heat && <p class="faint">CPU time of {heat.samples} samples in the function itself{heat.unknown && `; ${heat.unknown} of it on lines that are not known`}</p>}
       <table><tbody>

@@ -4,6 +4,7 @@ import { count, duration } from "../format";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
 import { SORTS, type Sort } from "../state/view";
 import type { Row } from "../timeline/layout";
+import { Empty } from "./cells";
 import { useOpened, useStore, useView } from "./hooks";
 import { Tooltip } from "./Tooltip";
 
@@ -42,7 +43,7 @@ export function TimelineView() {
             </div>
           </div>
         </div>
-        {height === 0 && filter !== "" && <p class="empty">No row has a name like this.</p>}
+        {height === 0 && filter !== "" && <Empty>No row has a name like this.</Empty>}
       </div>
       {run.outline && <Beyond />}
       <SideSplitter />

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { count, duration, percent } from "../format";
 import { callTree, type Node, pruned, tellsWaiting } from "../profile";
+import { BEYOND, Empty, Head, scrolled } from "./cells";
 import { type Profiled, useOpened } from "./hooks";
 import { NoRows, SoughtField, useSought } from "./Sought";
 
@@ -72,9 +73,9 @@ export function Tree<N extends Node>({ root, heads, cells }: Props<N>) {
     event.preventDefault();
   };
   return (
-    <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Call tree">
+    <div class="tablebox" {...scrolled("Call tree")}>
       <table role="treegrid" aria-label="Call tree">
-        <thead><tr><th scope="col" class="number">share</th>{heads.map((head) => <th key={head} scope="col" class="number">{head}</th>)}<th scope="col">function <SoughtField /></th></tr></thead>
+        <thead><tr><Head>share</Head>{heads.map((head) => <th key={head} scope="col" class="number">{head}</th>)}<th scope="col">function <SoughtField /></th></tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.id} aria-level={row.depth + 1} {...(row.node.children.length ? { "aria-expanded": row.open } : {})}>
@@ -83,14 +84,14 @@ export function Tree<N extends Node>({ root, heads, cells }: Props<N>) {
               <th scope="row" class="name" style={{ paddingLeft: `${8 + Math.min(row.depth, 60) * 12}px` }}>
                 <button class="fold" disabled={!row.node.children.length} aria-label={row.open ? "Fold" : "Unfold"} onClick={() => toggle(row.id)} onKeyDown={(event) => keys(event, row)}>{row.node.children.length ? (row.open ? "▾" : "▸") : ""}</button>
                 <span class="swatch" style={{ background: timeline.styleOf(row.node.region) }} />
-                {run.regions[row.node.region]?.name ?? "(calls beyond the limit of call paths)"}
+                {run.regions[row.node.region]?.name ?? BEYOND}
               </th>
             </tr>
           ))}
         </tbody>
       </table>
       {!rows.length && <NoRows sought={sought} />}
-      {rows.length >= MOST_ROWS && <p class="empty">Only the first {MOST_ROWS} lines are shown. Fold some of them to see others.</p>}
+      {rows.length >= MOST_ROWS && <Empty>Only the first {MOST_ROWS} lines are shown. Fold some of them to see others.</Empty>}
     </div>
   );
 }

@@ -18,6 +18,9 @@ interface Json {
   tracks: Location[];
   waiting?: boolean;
   causes?: boolean;
+  memory?: boolean;
+  samples?: boolean;
+  throttled?: boolean;
   regions: { name: string; file: string; line: number; group: string; waits?: boolean; cause?: string; suspends?: string; loop?: boolean; suspended?: boolean; called?: boolean; kind?: string }[];
   metrics?: Metric[];
   parameters?: string[];
@@ -51,6 +54,9 @@ export function runOf(json: unknown): Run {
     secondsPerEvent: from.cost?.seconds_per_event ?? 0,
     waiting: from.waiting ?? false,
     causes: from.causes ?? false,
+    memory: from.memory ?? false,
+    samples: from.samples ?? false,
+    throttled: from.throttled ?? false,
     regions: from.regions.map((region, id) => ({
       id, name: region.name, module: region.group, file: region.file, line: region.line,
       idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true, kind: region.kind ?? "function", cause: causeOf(region.cause), suspends: causeOf(region.suspends), loop: region.loop ?? false,

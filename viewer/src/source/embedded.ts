@@ -1,15 +1,15 @@
 // The data inside a page: the section "Inside a file" of docs/formats/view-http.md.
 import { CAUSES } from "../causes";
-import { NONE, type Paths, type Run, type SourceText } from "../model";
+import { type Memory, type MemoryQuestion, NONE, type Paths, type Run, type SourceText } from "../model";
 import { addTo } from "../sorted";
 import { runOf } from "./describe";
 import { type Happening, type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
 import { SILENCE, type Talk } from "./messages";
 import { OutlineSource, type Parts, type Summary } from "./outline";
-import type { Source } from "./source";
+import { NOT_HERE, type Source } from "./source";
 import { damaged, Varints } from "./varints";
-import { collectivesAnswer, messagesAnswer, pathsAnswer, Reader, valuesAnswer } from "./wire";
+import { collectivesAnswer, memoryAnswer, messagesAnswer, pathsAnswer, Reader, valuesAnswer } from "./wire";
 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
@@ -65,6 +65,7 @@ export function decode(data: ArrayBuffer): Source {
   let sources: Record<number, SourceText> | null = null;
   let talk: Talk = SILENCE;
   let outline: OutlineJson | null = null;
+  const memory = new Map<number, Memory>();
   const lanes: Lane[] = [], tracks: Uint8Array[] = [], tiles: Uint8Array[] = [], sums: Uint8Array[] = [], summaries: Summary[] = [];
   for (;;) {
     const tag = reader.u32(), size = reader.u32();
@@ -84,14 +85,19 @@ export function decode(data: ArrayBuffer): Source {
     if (tag === 10) sums.push(content);
     if (tag === 11) summaries.push(summaryOf(new Reader(content.slice().buffer)));
     if (tag === 12) outline = json() as OutlineJson;
+    if (tag === 13) {
+      const of = new Reader(content.slice().buffer), amount = of.f64();
+      memory.set(amount, memoryAnswer(of));
+    }
   }
   if (!run || !paths) throw damaged();
   for (const content of tracks) readTrack(content, run, paths, strings, lanes);
   for (let track = 0; track < run.locations.length; track++) lanes[track] ??= new LaneBuilder().finish(0);
   const known = (track: number) => run.locations[track] !== undefined;
   if (!talk.messages.every((one) => known(one.fromTrack) && known(one.toTrack)) || !talk.collectives.every((one) => known(one.track))) throw damaged();
-  if (outline) return outlineOf(outline, run, paths, { tiles, sums, summaries, sources, talk });
-  return new MemorySource(run, paths, lanes, sources, talk);
+  if (![...memory.values()].every(({ path }) => path.every((one) => one in paths.parent))) throw damaged();
+  const source = outline ? outlineOf(outline, run, paths, { tiles, sums, summaries, sources, talk }) : new MemorySource(run, paths, lanes, sources, talk);
+  return Object.assign(source, { memory: async (question: MemoryQuestion) => memory.get(question.amount) ?? NOT_HERE.memory(question) });
 }
 
 /** The limits of an outline; both are levels of tiles. */

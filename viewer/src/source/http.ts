@@ -1,5 +1,5 @@
 // A run served by `timeloom view`.
-import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, EstimateJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
@@ -69,6 +69,18 @@ export class HttpSource implements Source {
 
   async gpu(selection: Selection, signal: AbortSignal): Promise<GpuTimes> {
     return wire.gpuAnswer(await this.binary("gpu", wire.tableRequest(selection), signal));
+  }
+
+  async samples(selection: Selection, signal: AbortSignal): Promise<Sampled> {
+    return wire.samplesAnswer(await this.binary("samples", wire.tableRequest(selection), signal));
+  }
+
+  async estimates(selection: Selection, signal: AbortSignal): Promise<readonly EstimateJson[]> {
+    return ((await (await this.ask("estimates", wire.tableRequest(selection), signal)).json()) as { functions: EstimateJson[] }).functions;
+  }
+
+  async memory(question: MemoryQuestion, signal: AbortSignal): Promise<Memory> {
+    return wire.memoryAnswer(await this.binary("memory", wire.memoryRequest(question), signal));
   }
 
   async call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null> {

@@ -9,7 +9,7 @@ import { emptyTile, mixtureOf, tileOf } from "./cells";
 import { eachIn, eachWait, type Happening, type Lane, lowerBound, openAt } from "./lane";
 import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
 import { MetricValues } from "./series";
-import { type Source, sourceInside } from "./source";
+import { NOT_HERE, type Source, sourceInside } from "./source";
 import { profileOf } from "./sums";
 import { taskLinks } from "./tasks";
 
@@ -68,6 +68,10 @@ export class MemorySource implements Source {
     }
     return profileOf(all, causes, this.callPaths, this.description.regions);
   }
+
+  readonly memory = NOT_HERE.memory;
+  readonly samples = NOT_HERE.samples;
+  readonly estimates = NOT_HERE.estimates;
 
   async gpu({ begin, end, tracks }: Selection): Promise<GpuTimes> {
     const sums = new Map<number, [starts: number, ticks: number]>();

@@ -9,7 +9,7 @@ import { firstWhere } from "../sorted";
 import { emptyTile, mixtureOf } from "./cells";
 import { bundlesIn, gatheringsIn, matrixOf, type Talk } from "./messages";
 import { resample } from "./resample";
-import { NO_CALLS, NO_GPU, type Source, SourceError, sourceInside, WHERE_CALLS_ARE } from "./source";
+import { NO_CALLS, NO_GPU, NOT_HERE, type Source, SourceError, sourceInside, WHERE_CALLS_ARE } from "./source";
 import { Sums } from "./sums";
 import { damaged, Varints } from "./varints";
 
@@ -109,6 +109,10 @@ export class OutlineSource implements Source {
     const { summaries, allValues, talk } = this.parts;
     return { counters: summaries.map(({ counter }) => counter), links: 0, complete: allValues, messages: talk.facts };
   }
+
+  readonly memory = NOT_HERE.memory;
+  readonly samples = NOT_HERE.samples;
+  readonly estimates = NOT_HERE.estimates;
 
   async gpu(): Promise<GpuTimes> {
     return NO_GPU;

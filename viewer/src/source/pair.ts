@@ -7,7 +7,7 @@ import {
 import { CAUSES } from "../causes";
 import { sumOfTiles } from "./cells";
 import { resample } from "./resample";
-import { NO_GPU, type Source, SourceError } from "./source";
+import { NO_GPU, NOT_HERE, type Source, SourceError } from "./source";
 import { OneRun, unifyPaths, unifyRegions, unifyRuns } from "./unify";
 
 /** The point of alignment: the start, or the n-th call of a function in each run. */
@@ -161,6 +161,10 @@ class PairSource implements Source {
   private firstMetric(n: number): number {
     return n === 0 ? 0 : this.sides[0].run.metrics.length;
   }
+
+  readonly memory = NOT_HERE.memory;
+  readonly samples = NOT_HERE.samples;
+  readonly estimates = NOT_HERE.estimates;
 
   async gpu(): Promise<GpuTimes> {
     return NO_GPU;

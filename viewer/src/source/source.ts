@@ -1,5 +1,6 @@
 // The sources of a run: the server, or the data inside the page.
-import type { Bundle, Bundled, CallDetails, CallRange, Calls, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, Calls, EstimateJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import { AMOUNTS } from "../model";
 
 /** A problem, described for users. */
 export class SourceError extends Error {
@@ -21,6 +22,10 @@ export interface Source {
   calls(ranges: readonly CallRange[], signal: AbortSignal): Promise<Calls[]>;
   profile(selection: Selection, signal: AbortSignal): Promise<Profile>;
   gpu(selection: Selection, signal: AbortSignal): Promise<GpuTimes>;
+  samples(selection: Selection, signal: AbortSignal): Promise<Sampled>;
+  /** The functions of which something is estimated. */
+  estimates(selection: Selection, signal: AbortSignal): Promise<readonly EstimateJson[]>;
+  memory(question: MemoryQuestion, signal: AbortSignal): Promise<Memory>;
   call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null>;
   /** The lines of a function. */
   source(region: number, signal: AbortSignal): Promise<SourceText>;
@@ -39,6 +44,17 @@ export interface Source {
   keep(marks: readonly Mark[]): Promise<string | null>;
   find(search: Search, signal: AbortSignal): Promise<Found>;
 }
+
+const absent = (what: string): never => {
+  throw new SourceError(`${what} not in this page: open the run itself with “timeloom view” to see them.`);
+};
+
+/** For a source without memory and samples. */
+export const NOT_HERE = {
+  memory: async ({ amount }: MemoryQuestion): Promise<Memory> => absent(`Bytes ${AMOUNTS[amount]} are`),
+  samples: async (): Promise<Sampled> => absent("Samples are"),
+  estimates: async () => [],
+};
 
 /** Where the work of GPUs is not known. */
 export const NO_GPU: GpuTimes = { complete: false, path: new Int32Array(), starts: new Float64Array(), ticks: new Float64Array() };

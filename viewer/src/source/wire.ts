@@ -1,5 +1,5 @@
 // The binary answers of docs/formats/view-http.md.
-import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type GpuTimes, type Links, type LinksRange, type MessageRange, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
+import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type GpuTimes, type Links, type LinksRange, type Memory, type MemoryQuestion, type MessageRange, type Paths, type Profile, type Sampled, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
 import { CAUSES } from "../causes";
 import { SourceError } from "./source";
 
@@ -153,6 +153,19 @@ function causesOf(reader: Reader, waiting: Float64Array): Float64Array[] {
 export function gpuAnswer(reader: Reader): GpuTimes {
   const count = reader.u32(), complete = reader.u32() === 1;
   return { complete, path: padded(reader, count), starts: reader.times(count), ticks: reader.times(count) };
+}
+
+export function samplesAnswer(reader: Reader): Sampled {
+  const count = reader.u32(), more = reader.u32();
+  const sums = { complete: true, path: padded(reader, count), starts: reader.times(count), ticks: reader.times(count) };
+  return { ...sums, added: { parent: padded(reader, more), region: padded(reader, more) }, functions: new TextDecoder().decode(reader.bytes(reader.left)).split("\n") };
+}
+
+export const memoryRequest = ({ amount, process, time }: MemoryQuestion): ArrayBuffer => new Writer(16).u32(amount, process).f64(time).body;
+
+export function memoryAnswer(reader: Reader): Memory {
+  const count = reader.u32(), exact = reader.u32() === 1, live = reader.f64(), two = (): [number, number] => [reader.f64(), reader.f64()];
+  return { complete: true, exact, live, own: two(), outside: two(), path: padded(reader, count), starts: reader.times(count), ticks: reader.times(count), error: reader.times(count) };
 }
 
 export function callRequest(track: number, depth: number, time: number): ArrayBuffer {

@@ -1,4 +1,5 @@
 // The state of the page in its address: read at the start, written as it changes.
+import { AT_INSTANT } from "../model";
 import { COLOURINGS } from "../palette";
 import type { Comparing, Navigator } from "./commands";
 import type { Alignment } from "../source/pair";
@@ -33,7 +34,7 @@ function setFragment(fragment: string): void {
 
 /** The state of a page without a link. */
 const bare = ({ marks }: View): Partial<View> => ({
-  selection: null, call: null, message: null, quiet: false, filter: "", sort: "order", only: "", pinned: [], moved: new Map(), folding: "fit", folds: new Map(), colouring: "function", lit: "",
+  selection: null, call: null, instant: null, message: null, quiet: false, filter: "", sort: "order", only: "", pinned: [], moved: new Map(), folding: "fit", folds: new Map(), colouring: "function", lit: "",
   find: "", found: null, density: null, findError: null, hit: -1, marks,
 });
 
@@ -51,6 +52,7 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
   const known = <T extends string>(words: readonly T[], word: string | undefined): T | undefined => words.find((one) => one === word);
   const panel = known(PANELS, link.panel), sort = known(SORTS, link.sort), folding = known(FOLDINGS, link.rows), colouring = known(COLOURINGS, link.colours);
   if (panel) Object.assign(change, { panel, panelOpen: true });
+  if (link.instant && run.locations[link.instant.track]) Object.assign(change, { instant: link.instant, amount: AT_INSTANT });
   if (sort) change.sort = sort;
   if (folding) change.folding = folding;
   if (colouring) change.colouring = colouring;
@@ -95,6 +97,7 @@ export function follow(viewing: Viewing, align?: Alignment): () => void {
       ...(view.selection ? { selection: { ...view.selection, tracks: view.selection.tracks && [...view.selection.tracks] } } : {}),
       ...(view.call ? { call: { track: view.call.track, time: view.call.begin, depth: view.call.depth } } : {}),
       ...(view.panelOpen ? { panel: view.panel } : {}),
+      ...(view.instant && view.amount === AT_INSTANT ? { instant: view.instant } : {}),
       ...(view.panelOpen && ["function", "source"].includes(view.panel) && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
       marks: writeMarks(view.marks), messages: view.quiet ? "off" : "", filter: view.filter, sort: view.sort === "order" ? "" : view.sort, only: view.only, pinned: [...view.pinned], moved: [...view.moved].flat(), find: view.found ? view.find : "",
       open: [...view.folds].flatMap(([row, open]) => (open ? [row] : [])), folded: [...view.folds].flatMap(([row, open]) => (open ? [] : [row])),

@@ -5,6 +5,8 @@ export interface Link {
   range?: { begin: number; end: number };
   selection?: { begin: number; end: number; tracks: number[] | null };
   call?: { track: number; time: number; depth: number };
+  /** An instant of the memory of a process. */
+  instant?: { track: number; time: number };
   /** The name of a function, because numbers are valid for one index only. */
   func?: string;
   panel?: string;
@@ -45,6 +47,7 @@ export function write(link: Link): string {
   if (link.range) add("view", pair(link.range));
   if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
   if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
+  if (link.instant) add("held", `${link.instant.track},${Math.round(link.instant.time)}`);
   for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks", "rows", "colours", "lit"] as const) if (link[key]) add(key, link[key]);
   for (const key of ["pinned", "open", "folded", "moved"] as const) if (link[key]?.length) add(key, link[key].join(","));
   return words.join("&");
@@ -67,6 +70,8 @@ export function read(fragment: string): Link {
   if (selection) link.selection = { ...selection, tracks: tracks.length ? numbers(tracks.join(","), ",") : null };
   const call = numbers(words.get("call") ?? "", ",");
   if (call?.length === 3) link.call = { track: call[0], time: call[1], depth: call[2] };
+  const held = numbers(words.get("held") ?? "", ",");
+  if (held?.length === 2) link.instant = { track: held[0], time: held[1] };
   for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks", "rows", "colours", "lit"] as const) {
     const value = words.get(key);
     if (value) link[key] = value;

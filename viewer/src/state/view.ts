@@ -1,5 +1,5 @@
 // The state of the page: one value that all parts read, and the few functions that change it.
-import type { Bundle, CallRef, Found, Mark, Run, Selection } from "../model";
+import { AT_INSTANT, type Bundle, type CallRef, type Found, type Mark, type MemoryQuestion, NONE, PROCESS_MEMORY, type Run, type Selection } from "../model";
 import type { Colouring } from "../palette";
 import { around, clamp, move, type Range, span, zoom } from "../timeline/scale";
 import type { Live } from "../source/live";
@@ -7,7 +7,7 @@ import type { Moves } from "./grow";
 import { History } from "./history";
 import { Store } from "./store";
 
-export const PANELS = ["call", "function", "functions", "modules", "tree", "flame", "source", "messages", "marks", "find"] as const;
+export const PANELS = ["call", "function", "functions", "modules", "tree", "flame", "source", "memory", "messages", "marks", "find"] as const;
 export type Panel = (typeof PANELS)[number];
 export const SORTS = ["order", "activity", "name"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -53,6 +53,10 @@ export interface View {
   readonly func: number;
   readonly panel: Panel;
   readonly panelOpen: boolean;
+  /** The amount of memory in the panel "memory": a number of AMOUNTS. */
+  readonly amount: number;
+  /** The chosen instant of the memory of a process, by the location of its counter. */
+  readonly instant: { readonly track: number; readonly time: number } | null;
   readonly find: string;
   readonly found: Found | null;
   /** Where there are hits, if `found` has not all of them. */
@@ -92,7 +96,7 @@ export class Viewing {
   constructor(public run: Run) {
     this.whole = wholeOf(run);
     this.store = new Store<View>({
-      range: this.whole, folding: "fit", folds: new Map(), colouring: "function", lit: "", tall: new Set(), pinned: [], filter: "", sort: "order", only: "", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1,
+      range: this.whole, folding: "fit", folds: new Map(), colouring: "function", lit: "", tall: new Set(), pinned: [], filter: "", sort: "order", only: "", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1, amount: 1, instant: null,
       panel: "functions", panelOpen: false, find: "", found: null, density: null, findError: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, live: null, grown: 0, following: true, window: null, said: "",
     });
   }
@@ -209,6 +213,22 @@ export class Viewing {
     this.store.set({ func, panel: "function", panelOpen: true });
   }
 
+  /** Shows who holds the memory of a process at a time. */
+  hold(track: number, time: number): void {
+    this.store.set({ instant: { track, time: Math.round(Math.min(Math.max(time, 0), this.whole.end)) }, amount: AT_INSTANT, panel: "memory", panelOpen: true });
+  }
+
+  /** The question for an amount of memory. */
+  memoryOf(amount: number): MemoryQuestion {
+    const { instant } = this.view, of = amount === AT_INSTANT && instant;
+    return of ? { amount, process: this.run.locations[of.track].process, time: of.time } : { amount, process: NONE, time: 0 };
+  }
+
+  /** The location that has the bytes of a process; -1: none. */
+  get memoryTrack(): number {
+    return this.run.locations.findIndex(({ kind, name }) => kind === "metrics" && (name === PROCESS_MEMORY || name === "Per process metrics"));
+  }
+
   /** Folds or unfolds a row. */
   fold(row: number, open: boolean): void {
     this.store.set({ folds: new Map(this.view.folds).set(row, open) });
@@ -259,7 +279,7 @@ function movedView(view: View, track: Moves["track"], region: Moves["region"], r
     folds: keys(view.folds), moved: keys(view.moved), tall: new Set(known([...view.tall].map(row))), pinned: known(view.pinned.map(row)),
     selection: selection?.tracks ? { ...selection, tracks: known(selection.tracks.map(track)) } : selection,
     call: call && place !== undefined && called !== undefined ? { ...call, track: place, region: called } : null,
-    func: region(view.func) ?? -1, message: null, density: null,
+    func: region(view.func) ?? -1, message: null, instant: null, amount: 1, density: null,
   };
 }
 

@@ -2,7 +2,7 @@
 // the time axis.
 import type { Theme } from "../colour";
 import { duration, instant, toNs } from "../format";
-import type { CallRef, Link, Marker, Selection } from "../model";
+import { AT_INSTANT, type CallRef, type Link, type Marker, type Selection } from "../model";
 import type { View } from "../state/view";
 import { LINE, lineTop, type Row } from "./layout";
 import { drawLinks } from "./links";
@@ -43,6 +43,10 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
   if (marks.talk) drawTalk(context, width, frame, marks.talk, marks.anchors, theme, marks.spoken, view.message);
   if (view.call) drawLinks(context, width, frame, marks.links, view.call, marks.anchors, theme);
   context.restore();
+  if (view.panel === "memory" && view.panelOpen && view.amount === AT_INSTANT && view.instant) {
+    context.fillStyle = theme.accent;
+    context.fillRect(Math.round(toX(frame.range, width, view.instant.time)) - 1, 0, 2, height);
+  }
   for (const call of [view.call, marks.pointed]) if (call) outline(context, width, call, marks, call === view.call);
   context.fillStyle = theme.lost;
   for (const { time } of view.marks) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);

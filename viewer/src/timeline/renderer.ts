@@ -1,7 +1,7 @@
 // The picture of the rows: pixels of tiles and calls, then names on top.
 import { blend, pixel, type Pixel, type Theme, textOver } from "../colour";
 import { measuredText, shortName, valueText } from "../format";
-import { COLUMNS, FIRST_ALONE, NONE, type Run, type TileKey } from "../model";
+import { COLUMNS, FIRST_ALONE, NONE, PROCESS_MEMORY, type Run, type TileKey } from "../model";
 import { hasSuspensions } from "../source/cells";
 import { importsOf } from "./activity";
 import type { Cache, Piece } from "./cache";
@@ -13,9 +13,6 @@ import { FAINTEST, faded, Line } from "./lines";
 import { Painting } from "../palette";
 import { levelFor, type Range, span } from "./scale";
 import { between, type Found, inStripe, type Waiting, waitingOf } from "./waiting";
-
-/** The metric of the bytes that a process holds: src/weave/memory. */
-const OF_MEMORY = "Process memory usage";
 
 /** The visible part of the rows. */
 export interface Frame {
@@ -245,7 +242,7 @@ export class Renderer {
         this.recorder.run(x / ratio, (top + edge + band.mean) / ratio, 1 / ratio, 2 / ratio, pixel(theme.accent));
       });
       const [least, most] = seen, { name, unit } = this.run.metrics[row.metric];
-      const valueOf = (value: number) => (unit === "bytes" ? measuredText(value, unit) : valueText(value)), marked = least < most && name === OF_MEMORY;
+      const valueOf = (value: number) => (unit === "bytes" ? measuredText(value, unit) : valueText(value)), marked = least < most && name === PROCESS_MEMORY;
       const words: [number, number][] = least === most ? [[most, top + height / 2]] : [[most, top + edge + 5 * ratio], [least, bottom - edge - 5 * ratio]];
       for (const [value, y] of marked ? words.slice(1) : words) labels.push(() => this.chartLabel(context, valueOf(value), 2 * ratio, y, ratio, theme.track));
       if (marked) {

@@ -1,6 +1,6 @@
 // The rows on the screen: keeps the pictures up to date with the view.
 import type { Theme } from "../colour";
-import type { CallDetails, CallRef, Run, Selection, Auxiliary } from "../model";
+import { type Auxiliary, type CallDetails, type CallRef, PROCESS_MEMORY, type Run, type Selection } from "../model";
 import type { Source } from "../source/source";
 import { Store } from "../state/store";
 import type { Viewing } from "../state/view";
@@ -310,6 +310,7 @@ export class Timeline implements Surface {
     if (spoken) return this.viewing.store.set({ panel: "messages", panelOpen: true, ..."message" in spoken ? { message: spoken.message } : {} });
     let hit = this.hitAt(x, y);
     if (this.run.outline && hit && hit.region >= 0) return this.viewing.chooseFunction(hit.region);
+    if (hit?.measured && this.run.metrics[hit.row.metric].name === PROCESS_MEMORY && this.run.memory) return this.viewing.hold(hit.row.locations[0], hit.time);
     if (hit?.row.kind === "lane") hit = { ...hit, depth: 0 };
     else if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
     if (hit.call) return this.viewing.choose(hit.call);

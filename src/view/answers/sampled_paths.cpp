@@ -1,0 +1,111 @@
+#include "view/answers/sampled_paths.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "core/scaled.hpp"
+#include "view/answers/fields.hpp"
+#include "view/index/cursor.hpp"
+
+namespace timeloom::view {
+
+namespace {
+
+using Place = std::pair<std::uint32_t, std::uint32_t>;  // parent and region
+
+class Finder {
+ public:
+  explicit Finder(const Index& index) : next_(static_cast<std::uint32_t>(index.paths().size())) {
+    for (std::uint32_t i = 0; i < next_; ++i) {
+      numbers_.try_emplace({index.paths()[i].parent, index.paths()[i].region}, i);
+    }
+  }
+  void add(std::uint32_t path, const std::vector<RegionId>& frames, std::uint64_t ns) {
+    for (const RegionId frame : frames) path = below(path, frame.value());
+    SampleSum& sum = found_.sums[path];
+    ++sum.samples;
+    sum.ns += ns;
+  }
+  SampledPaths take() { return std::move(found_); }
+
+ private:
+  std::uint32_t below(std::uint32_t path, std::uint32_t region) {
+    const auto [known, fresh] = numbers_.try_emplace({path, region}, next_);
+    if (fresh) {
+      found_.added.emplace_back(path, region);
+      ++next_;
+    }
+    return known->second;
+  }
+
+  std::map<Place, std::uint32_t> numbers_;
+  std::uint32_t next_;
+  SampledPaths found_;
+};
+
+// Calls `take(path, sample)` with the path of the calls that are open before the sample.
+template <typename Take>
+void each_path(const Track& track, std::span<const exchange::RunSample> samples,
+               const auto& time_of, const Take& take) {
+  if (samples.empty()) return;
+  if (track.blocks().empty()) {
+    for (const exchange::RunSample& sample : samples) take(kNone, sample);
+    return;
+  }
+  Cursor cursor(track, track.block_before(time_of(samples.front())));
+  const auto innermost = [&track](const std::vector<Frame>& open) {
+    return open.empty() ? kNone : track.nodes()[open.back().node].path;
+  };
+  std::uint32_t path = innermost(cursor.open());
+  bool more = cursor.next_of_track();
+  for (const exchange::RunSample& sample : samples) {
+    for (; more && cursor.time() < time_of(sample); more = cursor.next_of_track()) {
+      path = innermost(cursor.open());
+    }
+    take(path, sample);
+  }
+}
+
+}  // namespace
+
+SampledPaths sampled_paths(const Index& index, const Definitions& definitions,
+                           const exchange::RunSamples& samples,
+                           const std::vector<std::uint32_t>& tracks, std::uint64_t from,
+                           std::uint64_t to) {
+  Finder finder(index);
+  const auto time_of = [&](const exchange::RunSample& sample) {
+    return scaled(sample.time_ns, definitions.clock.ticks_per_second, kNanoseconds);
+  };
+  for (const std::uint32_t track : tracks) {
+    if (track >= definitions.locations.size()) continue;
+    const auto all = samples.of_location.find(definitions.locations[track].id);
+    if (all == samples.of_location.end()) continue;
+    const auto begin = std::ranges::lower_bound(all->second, from, {}, time_of);
+    const auto end = std::ranges::lower_bound(begin, all->second.end(), to, {}, time_of);
+    each_path(*index.track(track), std::span(begin, end), time_of,
+              [&](std::uint32_t path, const exchange::RunSample& sample) {
+                finder.add(path, samples.frames[sample.frames], sample.weight_ns);
+              });
+  }
+  return finder.take();
+}
+
+std::string samples_answer(const SampledPaths& paths, const exchange::RunSamples& samples,
+                           const Definitions& definitions) {
+  const auto ticks = [&](const SampleSum& sum) {
+    return scaled(sum.ns, definitions.clock.ticks_per_second, kNanoseconds);
+  };
+  AnswerWriter out;
+  out.u32(static_cast<std::uint32_t>(paths.sums.size()));
+  out.u32(static_cast<std::uint32_t>(paths.added.size()));
+  out.u32s(paths.sums, [](const auto& sum) { return sum.first; });
+  out.f64s(paths.sums, [](const auto& sum) { return sum.second.samples; });
+  out.f64s(paths.sums, [&](const auto& sum) { return ticks(sum.second); });
+  out.u32s(paths.added, [](const Place& one) { return one.first; });
+  out.u32s(paths.added, [](const Place& one) { return one.second; });
+  std::string names;
+  for (const Region& function : samples.functions) names += function.name + "\n";
+  return out.take() + names;
+}
+
+}  // namespace timeloom::view
