@@ -23,7 +23,7 @@ Process first_process() {
   process.each = true;
   process.start_ns = 17;
   process.live_at_start = 4096;
-  process.paths.push_back({.own = true, .allocated = {5, 1, 5}});
+  process.paths.push_back({kNone, kNone, true, {5, 1, 5}, {}, {}});
   process.paths.push_back({});
   process.paths.push_back({1, 7, false, {100, 2, 40}, {60, 1, 60}, {0, 0, 0}});
   return process;
