@@ -243,6 +243,12 @@ bool parse_limit(Cursor in, ProcessDefinitions& out) {
   return in.ok();
 }
 
+bool parse_key(Cursor in, ProcessDefinitions& out) {
+  const auto key = in.number<std::uint64_t>();
+  if (in.ok() && !out.key) out.key = key;
+  return in.ok();
+}
+
 bool parse_cut(Cursor in, ProcessDefinitions& out) {
   const auto index = in.number<std::uint32_t>();
   const auto ticks = in.number<std::uint64_t>();
@@ -302,6 +308,7 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     case DefinitionKind::kProperty: return parse_property(in, out);
     case DefinitionKind::kEnd: return parse_end(in, out);
     case DefinitionKind::kLimit: return parse_limit(in, out);
+    case DefinitionKind::kKey: return parse_key(in, out);
     case DefinitionKind::kNativeThreads: return parse_native_threads(in, out);
     case DefinitionKind::kCommunicator: return parse_communicator(in, out);
     case DefinitionKind::kClockOffset: return parse_clock_offset(in, out);

@@ -322,6 +322,8 @@ void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
   append(record);
 }
 
+void Writer::define_key() noexcept { append(DefinitionKind::kKey, Payload{}.number(key_).bytes()); }
+
 void Writer::define_limit() noexcept {
   append(DefinitionKind::kLimit,
          Payload{}.number(options_.size_limit.bytes).number(std::uint8_t{keeps_newest()}).bytes());

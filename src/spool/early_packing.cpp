@@ -46,7 +46,7 @@ bool EarlyPacking::copy(const SegmentHeader& header, const std::uint64_t* words)
              .check = header.check,
              .records = 0,
              .seal = 0,
-             .events = 0};
+             .events = with_tag(0, tag_in(header.events))};
   return true;
 }
 
@@ -58,7 +58,8 @@ std::span<const std::byte> EarlyPacking::pack(bool count) noexcept {
     header_.stored = static_cast<std::uint32_t>(bytes.size() - sizeof header_);
     header_.records = records_check(memory_->words);
     header_.seal = packed_seal(header_.check, header_.size, header_.records, header_.stored);
-    if (count) header_.events = count_events(memory_->words);
+    const std::uint64_t events = count ? count_events(memory_->words) : 0;
+    header_.events = with_tag(events, tag_in(header_.events));
     bytes.resize(sizeof header_ + bytes_in_log(header_.stored));
     std::memcpy(bytes.data(), &header_, sizeof header_);
     return std::as_bytes(std::span(bytes));

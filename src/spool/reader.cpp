@@ -26,18 +26,26 @@ struct RawHeader {
   std::uint64_t seal;
   std::uint64_t events;
 
-  bool sound() const {
-    return magic == kSegmentMagic && check == segment_check(location, sequence, base);
+  // Whether it is a segment of the spool with this key, and whether it is one of another spool;
+  // neither if it is damaged. None: an earlier spool, or one that has lost its key.
+  bool is_of(std::optional<std::uint64_t> key) const {
+    if (!key && tag_in(events) != 0) return true;
+    return check == segment_check(location, sequence, base, key.value_or(0));
+  }
+  bool is_of_other(std::optional<std::uint64_t> key) const {
+    return key && !is_of(key) && tag_in(events) != tag_of(*key);
+  }
+  bool sound(std::optional<std::uint64_t> key) const {
+    return magic == kSegmentMagic && is_of(key);
   }
   bool packed() const { return magic == kPackedMagic; }
   // Bytes behind the head, in the log.
   std::uint64_t stored() const { return packed() ? bytes_in_log(state) : size; }
-  // In the log, where nothing changes any more.
+  // In the log, where nothing changes any more; of any spool.
   bool sealed() const {
     if (size > kMaxSegmentSize || size % sizeof(std::uint64_t) != 0) return false;
-    if (!packed()) return sound() && seal == segment_seal(check, size, records);
-    return check == segment_check(location, sequence, base) &&
-           seal == packed_seal(check, size, records, state) && state <= size;
+    if (packed()) return seal == packed_seal(check, size, records, state) && state <= size;
+    return magic == kSegmentMagic && seal == segment_seal(check, size, records);
   }
 };
 static_assert(sizeof(RawHeader) == sizeof(SegmentHeader));
@@ -209,15 +217,24 @@ bool Reader::index_log(std::uint32_t number) {
   if (!log.is_open()) return false;  // it was dropped
   int error = 0;
   const std::uint64_t end = log.size(&error);
-  std::uint64_t offset = 0;
+  const std::optional<std::uint64_t> own = definitions_.key;
+  std::uint64_t offset = 0, foreign = 0;
   while (end - offset >= sizeof(RawHeader)) {
     RawHeader header{};
-    if (!read_object(log, offset, header) || !header.sealed()) {
+    if (!read_object(log, offset, header) || !header.sealed() ||
+        (!header.is_of(own) && !header.is_of_other(own))) {
       ++damage_.segments;
       offset = next_sealed(log, offset + sizeof(std::uint64_t), end);
       continue;
     }
     offset += sizeof header;
+    if (!header.is_of(own)) {
+      const std::uint64_t bytes = std::min(header.stored(), end - offset);
+      ++foreign_segments_;
+      foreign += sizeof header + bytes;
+      offset += bytes;
+      continue;
+    }
     if (header.stored() > end - offset) {
       // A kill during the append: then it is still in the ring. The newest log is read first.
       if (!torn_) torn_ = {header.location, header.sequence};
@@ -234,13 +251,13 @@ bool Reader::index_log(std::uint32_t number) {
                      .size = sound ? header.size : 0,
                      .stored = sound && header.packed() ? header.state : 0,
                      .file = number,
-                     .events = header.events};
+                     .events = number_in(header.events)};
     segments_[header.location].push_back(std::move(found));
     offset = next;
   }
   // A record that was cut off between two segments leaves no other trace.
   const bool last = definitions_.ended && number == definitions_.last_log;
-  if (last && offset != definitions_.log_size) ++damage_.segments;
+  if (last && offset - foreign != definitions_.log_size) ++damage_.segments;
   return true;
 }
 
@@ -297,7 +314,7 @@ void Reader::index_ring_segment(const Place& place, bool in_use) {
   const auto state = static_cast<SegmentState>(header.state);
   const bool holds_events = state == SegmentState::kActive || state == SegmentState::kFull;
   if (!holds_events && segment.first_word == 0) return;
-  if (!holds_events && header.sound()) {
+  if (!holds_events && header.sound(definitions_.key)) {
     emptied_.push_back({header.location, header.sequence});
     return;
   }
@@ -310,7 +327,7 @@ void Reader::index_ring_segment(const Place& place, bool in_use) {
                    .where = SegmentRef::Where::kRing,
                    // In a ring that is in use it may be on its way into the log.
                    .sealed = header.seal != 0 && !in_use};
-  if (found.sealed && !header.sealed()) {
+  if (found.sealed && !(header.sealed() && header.sound(definitions_.key))) {
     ++damage_.segments;
     found.sealed = false;
   }
@@ -323,7 +340,7 @@ void Reader::index_ring_segment(const Place& place, bool in_use) {
     const auto now = static_cast<SegmentState>(again.header.state);
     if (now != SegmentState::kActive && now != SegmentState::kFull) return;
   }
-  if (!header.sound()) {
+  if (!header.sound(definitions_.key)) {
     ++damage_.segments;
     return;
   }

@@ -65,7 +65,8 @@ struct ProcessDefinitions {
     std::string text;
   };
   std::vector<Mark> markers;
-  bool may_miss_begin = false;                  // at its size limit the run keeps the newest events
+  std::optional<std::uint64_t> key;  // of the segments; none: an earlier spool, or it is lost
+  bool may_miss_begin = false;       // at its size limit the run keeps the newest events
   std::map<std::uint32_t, std::uint64_t> cuts;  // ticks from which on a thread had no space for
                                                 // events
   std::map<std::string, std::string> properties;
@@ -139,6 +140,8 @@ class Reader {
   // caller that has read another file of the spool in the meantime needs them. Throws Error.
   void catch_up();
   const Damage& damage() const noexcept { return damage_; }
+  // Sound segments of other spools that lie in the log, and are left out.
+  std::uint64_t foreign_segments() const noexcept { return foreign_segments_; }
   // Whether the oldest events of the process were dropped at the size limit of the run, or may be
   // dropped before they are read, since it still runs.
   bool misses_begin() const noexcept;
@@ -189,6 +192,7 @@ class Reader {
   os::File ring_;
   ProcessDefinitions definitions_;
   Damage damage_;
+  std::uint64_t foreign_segments_ = 0;
   std::vector<std::uint32_t> logs_;  // numbers of the files, in their order
   mutable std::mutex kept_mutex_;
   mutable std::weak_ptr<const LogFiles> kept_;  // as long as somebody reads

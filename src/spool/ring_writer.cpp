@@ -170,8 +170,9 @@ Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
   header.size = 0;
   header.sequence = sequence;
   header.base = base;
-  header.check = segment_check(location, sequence, base);
+  header.check = segment_check(location, sequence, base, key_);
   header.seal = 0;
+  header.events = with_tag(0, tag_of(key_));
   header.magic = kSegmentMagic;
   // From this store on a reader takes the segment for this location's; all stores above come first.
   header.state.store(SegmentState::kActive, std::memory_order_release);

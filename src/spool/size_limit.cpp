@@ -91,7 +91,7 @@ std::uint64_t events_in(const os::File& file) {
   for (std::uint64_t offset = 0; file.is_open();) {
     if (file.read_at(offset, bytes, &error) != sizeof header) break;
     if (header.magic != kSegmentMagic && header.magic != kPackedMagic) break;
-    events += header.events;
+    events += number_in(header.events);
     offset +=
         sizeof header + (header.magic == kPackedMagic ? bytes_in_log(header.stored) : header.size);
   }

@@ -75,6 +75,7 @@ enum class DefinitionKind : std::uint16_t {
                          // size of the file in bytes, i64 ns since 1970 of its last change
   kNativeThreads = 22,  // str name, u64 threads that record nothing and have it, u64 ns of CPU time
                         // of these; a later one replaces
+  kKey = 23,            // u64: the key of the spool, a random number; see segment_check()
   kMapping = 26,  // u32 object id, u64 address of its first byte, u64 bytes, u64 bias: addresses
                   // less this are as the symbol table of the object counts, u64 ticks at
                   // which it was seen
@@ -158,20 +159,30 @@ struct SegmentHeader {
   std::uint32_t size;      // bytes of records; in the ring set when full
   std::uint64_t sequence;  // 0, 1, 2 … within the location
   std::uint64_t base;      // ticks from which the first records count their times
-  std::uint64_t check;     // segment_check() of location, sequence and base
+  std::uint64_t check;     // segment_check() of location, sequence, base and the spool's key
   std::uint64_t records;   // if there is a seal: records_check() of the records
   std::uint64_t seal;      // in the log, and in a ring that stays: segment_seal() of all other
                            // fields but magic and state; else 0
-  std::uint64_t events;    // number in the records, in a log whose oldest may be dropped; else 0
+  std::uint64_t events;    // lower half: number in the records, in a log whose oldest may be
+                           // dropped, else 0; upper half: tag_of() the key of the spool
 };
 static_assert(sizeof(SegmentHeader) == 64);
 static_assert(std::is_standard_layout_v<SegmentHeader>);
 static_assert(std::atomic<SegmentState>::is_always_lock_free);
 
-// Over the fields that do not change while a segment is active.
+constexpr std::uint64_t tag_of(std::uint64_t key) noexcept { return key << 32 >> 32; }
+constexpr std::uint64_t tag_in(std::uint64_t events) noexcept { return events >> 32; }
+constexpr std::uint64_t number_in(std::uint64_t events) noexcept { return events << 32 >> 32; }
+constexpr std::uint64_t with_tag(std::uint64_t number, std::uint64_t tag) noexcept {
+  return number_in(number) | tag << 32;
+}
+
+// Over the fields that do not change while a segment is active. The key of the spool (0 in
+// spools without one) tells its segments from segments that somebody has copied here from another
+// spool: these have another tag as well, while a damaged head has one of both.
 constexpr std::uint64_t segment_check(std::uint32_t location, std::uint64_t sequence,
-                                      std::uint64_t base) noexcept {
-  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+                                      std::uint64_t base, std::uint64_t key = 0) noexcept {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u ^ key;
   for (const std::uint64_t part : {std::uint64_t{location}, sequence, base}) {
     hash = mix(hash, part);
   }

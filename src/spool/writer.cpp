@@ -1,5 +1,6 @@
 #include "spool/writer.hpp"
 
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,12 +29,22 @@ std::span<const std::byte> bytes_of(const T& value) noexcept {
   return {reinterpret_cast<const std::byte*>(&value), sizeof value};
 }
 
+// Not 0.
+std::uint64_t random_number() noexcept {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number || number == 0) {
+    number = mix(mix(os::now(), static_cast<std::uint64_t>(::getpid())), 1) | 1;
+  }
+  return number;
+}
+
 }  // namespace
 
 Writer::Writer(KnownDirectory spools, KnownDirectory directory, const WriterOptions& options)
     : spools_(std::move(spools)),
       directory_(std::move(directory)),
       options_(options),
+      key_(random_number()),
       log_file_size_(
           log_file_size(options.size_limit, static_cast<std::uint32_t>(options.segment_size))),
       early_packing_(options.pack_early, options.size_limit.bytes != 0) {}
@@ -89,6 +100,7 @@ void Writer::write_heads() {
   int error = defs_.write_at(0, bytes_of(header));
   if (error != 0) cannot("write to", directory_.path() + "/" + kDefsName, error);
   defs_end_ = sizeof header;
+  define_key();
   if (options_.size_limit.bytes != 0) define_limit();
 
   error = ring_.allocate(0, kRingHeaderSize);
@@ -142,7 +154,8 @@ void Writer::fail(int error) noexcept {
 bool Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept {
   const std::size_t size = sizeof header + header.size;
   if (error() != 0 || !make_room_in_log(size)) return false;
-  header.events = keeps_newest() ? count_events(records_of(header, words)) : 0;
+  const std::uint64_t events = keeps_newest() ? count_events(records_of(header, words)) : 0;
+  header.events = with_tag(events, tag_of(key_));
   seal(header, words);
   return append_to_log({reinterpret_cast<const std::byte*>(&header), size});
 }

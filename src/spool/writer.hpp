@@ -258,6 +258,7 @@ class Writer {
   bool stuck() const noexcept { return error() != 0 || at_limit(); }
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
   void append(std::span<const std::byte> record) noexcept;
+  void define_key() noexcept;
   void define_limit() noexcept;
   void define_end(Ending ending) noexcept;
   void write_definitions(std::span<const std::byte> records) noexcept;
@@ -278,7 +279,8 @@ class Writer {
   const KnownDirectory spools_;  // the directory of all processes' spools
   const KnownDirectory directory_;
   const WriterOptions options_;
-  os::File life_;  // of the drain, from its first heartbeat on
+  const std::uint64_t key_;  // in the checks of segments
+  os::File life_;            // of the drain, from its first heartbeat on
   os::File defs_;
   os::File log_;
   os::File ring_;

@@ -247,7 +247,8 @@ Written write_results(SpoolSource& source, const run::Directory& directory,
 // Parts that this user could not read may be readable for another one. Complete when the source has
 // been fed.
 bool damaged(const SpoolSource& source) {
-  return source.unreadable_spools() != 0 || source.damaged_segments() != 0;
+  return source.unreadable_spools() != 0 || source.damaged_segments() != 0 ||
+         source.foreign_segments() != 0;
 }
 
 std::uint64_t number_in(const Definitions& definitions, const char* key) {
@@ -276,6 +277,7 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.maybe_running = source.maybe_running();
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
+  summary.foreign_segments = source.foreign_segments();
   summary.unnamed_code = number_in(source.definitions(), kUnnamedCode);
   summary.ending = source.ending();
   summary.aggregated_events = number_in(definitions, kAggregatedEvents);

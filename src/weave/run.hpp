@@ -37,6 +37,7 @@ struct WeaveSummary {
   std::uint64_t lost_events = 0;        // events that could not be recorded
   std::uint64_t older_events = 0;       // events dropped for newer ones at the size limit
   std::uint64_t closed_regions = 0;     // left open by the end of the program, closed here
+  std::uint64_t foreign_segments = 0;   // parts of other runs' spools
   std::uint64_t damaged_segments = 0;   // damaged parts of spools
   std::uint64_t unnamed_code = 0;       // regions of compiled code without the name of a function
   std::string ending;                   // how the program ended; empty: normally

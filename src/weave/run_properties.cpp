@@ -216,6 +216,7 @@ void SpoolSource::add_properties() {
   put("timeloom::damaged_definitions", bad_definitions);
   put(kClockError, clock_error_ns_);
   put("timeloom::damaged_segments", damaged_segments_);
+  put("timeloom::foreign_segments", foreign_segments_);
   add_gpu_properties();
   put(kUnnamedVisits, unnamed_visits_);
   put("timeloom::dropped_events", dropped_events_);

@@ -149,6 +149,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier, CodeRegions& c
   lost_events_ += from.lost_events;
   older_events_ += from.dropped_events;
   damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
+  foreign_segments_ += reader.foreign_segments();
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
   if (process.rank) {

@@ -103,6 +103,8 @@ class SpoolSource : public RunSource {
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t closed_regions() const noexcept { return closed_regions_; }
   std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
+  // Parts of recordings of other processes, which lie in files of these and are left out.
+  std::uint64_t foreign_segments() const noexcept { return foreign_segments_; }
   std::uint64_t lost_events() const noexcept { return lost_events_; }
   std::uint64_t dropped_events() const noexcept { return dropped_events_; }
   // Events recorded, then dropped for newer ones at the size limit of the run; with the events of
@@ -311,6 +313,7 @@ class SpoolSource : public RunSource {
   std::uint64_t lost_events_ = 0;
   std::uint64_t events_left_out_ = 0;
   std::uint64_t unreadable_spools_ = 0;
+  std::uint64_t foreign_segments_ = 0;
 };
 
 }  // namespace timeloom::weave

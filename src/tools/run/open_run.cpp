@@ -159,6 +159,10 @@ std::string describe(const weave::WeaveSummary& summary) {
             " may still run on another machine or in another container; the recording is kept in "
             "spool/";
   }
+  if (summary.foreign_segments > 0) {
+    line += ", " + plural(summary.foreign_segments, "part") +
+            " of other recordings left out; the recording is kept in spool/";
+  }
   if (summary.damaged_segments > 0) {
     line += ", " + plural(summary.damaged_segments, "damaged part") +
             " left out; the recording is kept in spool/";

@@ -129,6 +129,11 @@ class Losses {
     if (const auto damaged = number("timeloom::damaged_segments")) {
       add(plural(damaged, "damaged part") + " of the recording left out [TL253]", kTimes);
     }
+    if (const auto foreign = number("timeloom::foreign_segments")) {
+      add(plural(foreign, "part") + " of other recordings lay in the files of the recording and " +
+              (foreign == 1 ? "was" : "were") + " left out [TL492]",
+          kNone);
+    }
     if (const auto kept = number("timeloom::kept_rewinds")) {
       add(plural(kept, "rewind") + " too long to discard anything; its events are there [TL258]",
           kAny);

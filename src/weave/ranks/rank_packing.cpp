@@ -75,7 +75,8 @@ Packed pack(const SpoolSource& in_ns, const spool::SpoolDirectory& spool, const 
   std::vector<RunSink*> sinks{blocks.get()};
   if (in_ns.wants_profile()) sinks.push_back(&profile);
   source.replay(sinks, 1);
-  Packed packed{source.rank_result(), blocks->number(), source.damaged_segments() == 0};
+  Packed packed{source.rank_result(), blocks->number(),
+                source.damaged_segments() + source.foreign_segments() == 0};
   RankResult& result = packed.result;
   const RankResult moments = in_ns.rank_result();
   result.begin = moments.begin;

@@ -53,7 +53,7 @@ void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t 
     sinks.push_back(trace.get());
   }
   source.replay(sinks, 1);
-  if (source.damaged_segments() != 0) return;
+  if (source.damaged_segments() + source.foreign_segments() != 0) return;
   RankResult result = source.rank_result();
   result.definitions = size_of_definitions(directory);
   std::vector<profile::AggregatedLocation> aggregated = aggregators.take_locations();

@@ -23,10 +23,12 @@ TEST_F(FormatTest, Definitions) {
   EXPECT_EQ(defs.substr(0, 8), std::string("\x01TLDEFS1", 8));
   EXPECT_EQ(number<std::uint16_t>(defs, 8), 3);
   EXPECT_EQ(number<std::uint16_t>(defs, 10), static_cast<std::uint16_t>(os::clock_source()));
-  EXPECT_EQ(number<std::uint32_t>(defs, 16), 11u);  // size
-  EXPECT_EQ(number<std::uint16_t>(defs, 20), 3);    // string
-  EXPECT_EQ(number<std::uint16_t>(defs, 22), 0);
-  EXPECT_EQ(defs.substr(28, 11), std::string("\x07\0\0\0\x03\0\0\0abc", 11));
+  EXPECT_EQ(number<std::uint32_t>(defs, 16), 8u);  // size
+  EXPECT_EQ(number<std::uint16_t>(defs, 20), 23);  // key
+  EXPECT_EQ(number<std::uint32_t>(defs, 36), 11u);
+  EXPECT_EQ(number<std::uint16_t>(defs, 40), 3);  // string
+  EXPECT_EQ(number<std::uint16_t>(defs, 42), 0);
+  EXPECT_EQ(defs.substr(48, 11), std::string("\x07\0\0\0\x03\0\0\0abc", 11));
 }
 
 TEST_F(FormatTest, TheRing) {
