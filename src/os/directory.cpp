@@ -283,6 +283,11 @@ int Directory::rename_to_new(const std::string& from, const std::string& name) c
   return error != 0 ? error : rename(from, *this, name);
 }
 
+int Directory::exchange(const std::string& one, const std::string& other) const noexcept {
+  const char* const name = other.c_str();
+  return ::renameat2(fd_, one.c_str(), fd_, name, RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
 int Directory::link(const std::string& from, const std::string& name) const noexcept {
   return ::linkat(fd_, from.c_str(), fd_, name.c_str(), 0) == 0 ? 0 : errno;
 }

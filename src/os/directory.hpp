@@ -99,6 +99,9 @@ class Directory {
   int rename(const std::string& from, const Directory& to, const std::string& name) const noexcept;
   // The same in this directory; EEXIST when an entry has the name already.
   int rename_to_new(const std::string& from, const std::string& name) const noexcept;
+  // Exchanges two entries, at once for everybody. ENOENT: one of them does not exist. EINVAL,
+  // ENOSYS: the file system cannot do it.
+  int exchange(const std::string& one, const std::string& other) const noexcept;
   // Gives a file a second name in this directory. EEXIST when an entry has the name already.
   int link(const std::string& from, const std::string& name) const noexcept;
   // Removes an entry that is not a directory; of a link, the link itself. EISDIR (EPERM on systems

@@ -245,6 +245,14 @@ int File::touch() noexcept {
   return ::futimens(fd_, nullptr) == 0 ? 0 : errno;
 }
 
+int File::take_times_of(const File& other) noexcept {
+  struct stat status {};
+  if (::fstat(other.fd_, &status) != 0) return errno;
+  if (const int error = open_again(); error != 0) return error;
+  const struct timespec times[] = {status.st_atim, status.st_mtim};
+  return ::futimens(fd_, times) == 0 ? 0 : errno;
+}
+
 int File::give_to(unsigned user) noexcept {
   if (const int error = open_again(); error != 0) return error;
   return ::fchown(fd_, user, static_cast<gid_t>(-1)) == 0 ? 0 : errno;

@@ -73,6 +73,8 @@ class File {
   int sync() noexcept;
   // Sets the times of its last change and its last use to now.
   int touch() noexcept;
+  // Sets the times of its last change and its last use to the times of the other file.
+  int take_times_of(const File& other) noexcept;
   int give_to(unsigned user) noexcept;
   // Gives the file the access mode of the other one and, if this process is the superuser's, its
   // owner and group.

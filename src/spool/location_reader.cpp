@@ -51,7 +51,22 @@ const os::File& LocationReader::file_of(const SegmentRef& segment) {
   return log_;
 }
 
+// A process that runs may have packed the segment in its log since it was found.
 LocationReader::Load LocationReader::load(const SegmentRef& segment) {
+  const Load loaded = load_at(segment);
+  const bool moves = reader_->alive_ != Alive::kNo && segment.where == SegmentRef::Where::kLog;
+  if (!moves || loaded == Load::kDropped || (loaded == Load::kWhole && is_intact(segment))) {
+    return loaded;
+  }
+  const std::optional<SegmentRef> again = reader_->find_again(thread_, segment);
+  return again ? load_at(*again) : loaded;
+}
+
+bool LocationReader::is_intact(const SegmentRef& segment) const {
+  return !segment.sealed || records_check(words_) == segment.check;
+}
+
+LocationReader::Load LocationReader::load_at(const SegmentRef& segment) {
   if (!segment.words.empty()) {
     words_ = segment.words;
     return Load::kWhole;
@@ -98,7 +113,7 @@ bool LocationReader::begin_segment() {
     decoder_ = {};
     const bool full = segment.full != 0 && segment.full <= words_.size() * sizeof words_[0];
     if (segment.sealed && full) words_.resize(segment.full / sizeof words_[0]);
-    if (segment.sealed && records_check(words_) != segment.check) {
+    if (!is_intact(segment)) {
       whole_ = false;
       words_.clear();
       return true;

@@ -2,7 +2,9 @@
 // ring until the packed records are in the log, and before all others that are full. A thread of
 // the program that needs a segment takes it meanwhile (take_full()) and moves it as it is. So
 // segments come into the log in their order, and at every instruction their records are in the log,
-// or in the ring, or in both.
+// or in the ring, or in both. In a run with a size limit, segments that came into the log as they
+// are get packed there when the drain has time (log_packing.hpp), at the latest when the limit is
+// reached: meanwhile the segments of the ring are used up, and then recording ends.
 #include "spool/writer.hpp"
 
 namespace timeloom::spool {
@@ -57,6 +59,15 @@ Segment* Writer::drain_packed() noexcept {
     if (!append_packed(segment, packed)) return put_back(segment), nullptr;
   }
   return empty(segment);
+}
+
+// Of the drain, when no segment is full, or there is no space for those that are.
+void Writer::pack_log() noexcept {
+  const LogPacking::Gain gain = log_packing_.step(early_packing_, keeps_newest());
+  if (!gain.has_space()) return;
+  packed_records_.fetch_add(gain.records, std::memory_order_relaxed);
+  packed_bytes_.fetch_add(gain.stored, std::memory_order_relaxed);
+  awaits_packing_.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace timeloom::spool

@@ -261,6 +261,20 @@ bool Reader::index_log(std::uint32_t number) {
   return true;
 }
 
+std::optional<SegmentRef> Reader::find_again(std::uint32_t location,
+                                             const SegmentRef& segment) const {
+  Reader now(directory_);
+  now.definitions_.key = definitions_.key;
+  try {
+    if (!now.index_log(segment.file)) return std::nullopt;
+  } catch (const Error&) {  // the file cannot be opened, which is counted as damage
+    return std::nullopt;
+  }
+  auto& segments = now.segments_[location];
+  const auto found = std::ranges::find(segments, segment.sequence, &SegmentRef::sequence);
+  return found == segments.end() ? std::nullopt : std::optional(std::move(*found));
+}
+
 void Reader::index_ring(bool in_use) {
   struct {
     std::uint64_t magic;

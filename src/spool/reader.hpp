@@ -182,6 +182,8 @@ class Reader {
   void check_sequences();
   void drop_late_segments(std::vector<SegmentRef>& segments);
   std::shared_ptr<const LogFiles> keep_logs() const;
+  // The segment of the log where it is now. None: it is not there.
+  std::optional<SegmentRef> find_again(std::uint32_t location, const SegmentRef& segment) const;
 
   explicit Reader(SpoolDirectory directory) : directory_(std::move(directory)) {}
 
@@ -226,6 +228,8 @@ class LocationReader {
                  const std::vector<SegmentRef>& segments);
   enum class Load : std::uint8_t { kWhole, kInPart, kDropped };
   Load load(const SegmentRef& segment);
+  Load load_at(const SegmentRef& segment);
+  bool is_intact(const SegmentRef& segment) const;
   Load load_packed(const SegmentRef& segment, const os::File& file);
   const os::File& file_of(const SegmentRef& segment);
   bool begin_segment();

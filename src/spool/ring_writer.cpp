@@ -80,6 +80,7 @@ void Writer::add_segments(os::Mapping block, std::uint64_t offset, bool whole) {
 // A small ring doubles, any other grows by its usual first size. Returns an errno value.
 int Writer::grow() noexcept {
   constexpr std::uint64_t kGrowth = 4 << 20;
+  if (awaits_packing()) return EAGAIN;
   const std::uint64_t limit = options_.size_limit.bytes;  // most of it is for the log
   if (limit != 0) return add_block(std::min(kGrowth, limit / 16), false);
   return add_block(is_small() ? segments_.size() * options_.segment_size : kGrowth, false);
@@ -149,6 +150,13 @@ Segment* Writer::find_segment(bool idle) noexcept {
     if (Segment* segment = free_.pop_front()) return segment;
   }
   Segment* const segment = find_partial(&error);
+  if (segment == nullptr && error == EAGAIN) {
+    lock.unlock();
+    if (!awaits_packing()) return find_segment(idle);  // there is space since a moment ago
+    stop_at_limit();
+    used_up_.store(true, std::memory_order_relaxed);
+    return nullptr;
+  }
   // At its limit the ring waits for the drain.
   if (segment == nullptr && error != 0 && error != ENOBUFS) fail(error);
   if (segment == nullptr && stuck()) used_up_.store(true, std::memory_order_relaxed);

@@ -42,7 +42,7 @@ std::vector<LogFile> log_files(const os::Directory& directory, const std::string
   for (const std::string& name : directory.names(&error)) {
     const auto facts = directory.facts(name);
     if (!facts) continue;
-    if (name == kRingName || name == kGpuFile) ring += facts->bytes;
+    if (name == kRingName || name == kGpuFile || name == kLogCopyName) ring += facts->bytes;
     if (const auto number = log_number(name)) {
       files.push_back({spool, *number, facts->bytes, facts->changed_ns});
     }

@@ -2,7 +2,8 @@
 //
 //   defs   definitions, appended when they are used for the first time
 //   log    full segments, as they are or packed, appended by the drain; in a run with a size limit
-//          several files, `log`, `log-1`, `log-2` …, of which the oldest may have been removed
+//          several files, `log`, `log-1`, `log-2` …, of which the oldest may have been removed, and
+//          at times `log-copy`, of which readers take no notice
 //   ring   the segments that are being written, mapped into the program
 //
 // All numbers are little-endian. docs/formats/spool.md describes the bytes for readers in
@@ -36,6 +37,7 @@ inline constexpr std::uint32_t kSegmentMagic = 0x4745534c;       // "LSEG"
 inline constexpr std::uint32_t kPackedMagic = 0x4b41504c;        // "LPAK"
 
 inline constexpr char kLogName[] = "log";
+inline constexpr char kLogCopyName[] = "log-copy";  // of a file of the log that is being packed
 
 // The head of `defs`, followed by records.
 struct DefsHeader {

@@ -157,6 +157,7 @@ bool Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) no
   const std::uint64_t events = keeps_newest() ? count_events(records_of(header, words)) : 0;
   header.events = with_tag(events, tag_of(key_));
   seal(header, words);
+  has_raw_ = packs_early();
   return append_to_log({reinterpret_cast<const std::byte*>(&header), size});
 }
 
@@ -177,8 +178,12 @@ bool Writer::make_room_in_log(std::uint64_t bytes) noexcept {
   if (options_.size_limit.bytes == 0 || closing_) return true;
   const bool begun = log_number_ > 0 || log_end_ > 0;
   if (begun && log_end_ + bytes <= log_file_size_) return true;
-  if (!space_for(log_file_size_)) return stop_at_limit(), false;
-  return !begun || begin_log_file();
+  if (awaits_packing()) return false;
+  const std::uint64_t copy = packs_early() ? log_file_size_ / 2 : 0;  // of LogPacking, at most
+  if (space_for(log_file_size_ + copy)) return !begun || begin_log_file();
+  awaits_packing_.store(true, std::memory_order_relaxed);
+  if (!awaits_packing()) stop_at_limit();
+  return false;
 }
 
 bool Writer::space_for(std::uint64_t bytes) noexcept {
@@ -198,6 +203,7 @@ bool Writer::begin_log_file() noexcept {
     fail(error);
     return false;
   }
+  if (std::exchange(has_raw_, false)) log_packing_.add(log_number_);
   log_end_ = 0;
   ++log_number_;
   return true;
@@ -298,7 +304,8 @@ void Writer::drain_loop() noexcept {
     drain_cpu_ns_.fetch_add(cpu - std::exchange(told, cpu), std::memory_order_relaxed);
     const std::chrono::microseconds longest = expects ? kShortPause : pause;
     work_.wait_for(lock, waits.on() ? std::min(until_look, longest) : longest, [&] {
-      return stopping_ || expects_last_thread_ != expects || (!full_.empty() && !stuck());
+      const bool has_work = !full_.empty() || log_packing_.has_work();
+      return stopping_ || expects_last_thread_ != expects || (has_work && !stuck());
     });
     expects = expects_last_thread_;
     const auto now = Clock::now();
@@ -330,12 +337,13 @@ void Writer::drain_loop() noexcept {
       if (os::is_last_thread()) return drain_thread_.detach();
       lock.lock();
     }
-    if (full_.empty() || stuck()) {
+    const bool packs_log = has_time() && !stuck() && !stopping_ && log_packing_.has_work();
+    if (!packs_log && (has_time() || stuck())) {
       if (stopping_) return;  // segments that could not be drained stay in the ring
       continue;
     }
     lock.unlock();
-    Segment* emptied = drain_packed();
+    Segment* const emptied = packs_log ? (pack_log(), nullptr) : drain_packed();
     lock.lock();
     if (emptied != nullptr) set_free(emptied);
   }
@@ -367,6 +375,7 @@ void Writer::close(Ending ending) noexcept {
   closed_ = true;
   stop_drain();
   clock_watch_.waits().flush();
+  log_packing_.stop();
   closing_ = true;
   while (drain_one() != nullptr) {  // segments retired while there was no drain
   }
@@ -383,6 +392,7 @@ void Writer::abandon() noexcept {
   closed_ = true;
   drain_thread_.abandon();
   clock_watch_.waits().abandon();
+  log_packing_.abandon();
   for (os::File* file : {&life_, &defs_, &log_, &ring_})
     file->close();  // or we would keep it in use
 }

@@ -44,6 +44,7 @@
 #include "os/thread.hpp"
 #include "spool/clock_watch.hpp"
 #include "spool/early_packing.hpp"
+#include "spool/log_packing.hpp"
 #include "spool/size_limit.hpp"
 #include "spool/spool_format.hpp"
 
@@ -252,8 +253,15 @@ class Writer {
   bool end_packing(const Segment* segment) noexcept;
   bool append_packed(Segment* segment, std::span<const std::byte> packed) noexcept;
   Segment* drain_packed() noexcept;
+  void pack_log() noexcept;
+  // Whether the limit is reached, and packing the log will make space.
+  bool awaits_packing() const noexcept {
+    return awaits_packing_.load(std::memory_order_relaxed) && log_packing_.has_work();
+  }
   Segment* empty(Segment* segment) noexcept;
   void put_back(Segment* segment) noexcept;
+  // With mutex_ held: whether the drain should rather pack segments of the log.
+  bool has_time() const noexcept { return full_.empty() || awaits_packing(); }
   bool has_full() const noexcept { return !full_.empty() || packing_ != nullptr; }  // with mutex_
   bool stuck() const noexcept { return error() != 0 || at_limit(); }
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
@@ -297,6 +305,7 @@ class Writer {
   std::uint32_t log_number_ = 0;
   std::uint64_t log_file_size_ = 0;
   std::uint64_t written_ = 0;  // to all files of the log
+  bool has_raw_ = false;       // the file has segments that are to be packed later
   bool closing_ = false;       // moving the ring's segments to the log takes no more space now
 
   std::mutex mutex_;  // guards what follows
@@ -321,6 +330,8 @@ class Writer {
   std::atomic<std::uint64_t> drain_cpu_ns_ = 0;
   std::atomic<void (*)() noexcept> on_comparison_ = nullptr;
   EarlyPacking early_packing_;  // of the drain
+  LogPacking log_packing_{directory_};
+  std::atomic<bool> awaits_packing_ = false;
   os::HelperThread drain_thread_;
 };
 

@@ -276,8 +276,8 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.running = source.running();
   summary.maybe_running = source.maybe_running();
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
-  summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.foreign_segments = source.foreign_segments();
+  summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.unnamed_code = number_in(source.definitions(), kUnnamedCode);
   summary.ending = source.ending();
   summary.aggregated_events = number_in(definitions, kAggregatedEvents);
