@@ -19,10 +19,11 @@ __all__ = ["measure"]
 
 
 def measure(client: Any) -> Any:
-    """Record the workers that ``client`` has now in the run of this program, until the client closes.
+    """Record the workers of the cluster of ``client`` in the run of this program, until the client closes.
 
-    Does nothing without a measurement, and nothing to workers that are measured already. A line on stderr names workers
-    that cannot be measured, such as those whose environment has no Timeloom; they work on as before. Returns what
+    Workers that come later are among them. Does nothing without a measurement, and nothing to workers that this program
+    measures already. A line on stderr names workers that cannot be measured, such as those whose environment has no
+    Timeloom, or those that another program measures; they work on as before. Returns what
     ``client.sync`` returns: ``None``, or for an asynchronous client an awaitable.
     """
     return client.sync(measure_workers, client)

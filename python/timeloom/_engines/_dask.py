@@ -1,141 +1,30 @@
 """Brings the workers of a Dask cluster that runs already into the measurement of this process.
 
 The cluster carries the names of functions of our modules, the path and the settings of the run, and answers in words:
-each worker finds Timeloom where it is installed for it, and records into the run by a file system that both see. Where
-they see none in common, the worker records on its own host, and the cluster carries the records home as well
-(_dask_records.py). The clocks of other hosts are compared (_dask_clocks.py).
+each worker finds Timeloom where it is installed for it, and records into the run by a file system that both see
+(_dask_worker.py). Where they see none in common, the worker records on its own host, and the cluster carries the
+records home as well (_dask_records.py). The clocks of other hosts are compared (_dask_clocks.py). Workers that come
+later are measured from then on.
 """
 
 from __future__ import annotations
 
 import asyncio
 import atexit
-import fnmatch
 import os
 import secrets
 import sys
-from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from timeloom import _core
-from timeloom._engines import _dask_clocks, _dask_records
-from timeloom_follow import workers_setting
+from timeloom._engines import _dask_clocks, _dask_records, _dask_worker
+from timeloom._engines._dask_join import Workers, print_failed
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
-_MEASURED, _AT_HOME = "measured already", "records on its own host"
-_MOST = 3  # workers that a line names
+_VARIABLES = _dask_worker.VARIABLES
 _JOIN_SECONDS = 60  # for all workers to begin
 _CLOCK_SECONDS = 30  # for all comparisons of clocks
 _LEAVE_SECONDS = 30  # for all workers to end
-
-
-def join(variables: dict[str, str], token: str, settings: bytes) -> str:
-    """Begin to record this worker in the run that the variables name; return the reason if that fails.
-
-    Runs in the worker. _MEASURED: a measured program has started it. _AT_HOME: it sees no directory of the run, and
-    records in the directory of the token.
-    """
-    if _core.running():
-        return _MEASURED
-    from timeloom_follow import records_of
-
-    parent, joined = variables["TIMELOOM_PARENT"], ""
-    try:
-        if records_of(parent) is None:
-            parent, joined = _dask_records.begin_here(token, os.path.basename(parent), settings), _AT_HOME
-            variables = {"TIMELOOM_PARENT": parent}
-        os.environ.update(variables)
-        _core.follow(parent, "program")
-    except Exception as error:  # the worker goes on in any case
-        leave()
-        return str(error).partition(" [TL")[0] or type(error).__name__
-    return joined
-
-
-def leave() -> None:
-    """End the recording of this worker. Runs in the worker."""
-    _core.finish()
-    for name in _VARIABLES:
-        os.environ.pop(name, None)
-
-
-def _workers(reasons: Mapping[str, str]) -> str:
-    """Return the workers that are not measured, by their addresses, and the first reason."""
-    named = ", ".join(sorted(reasons)[:_MOST]) + (", ..." if len(reasons) > _MOST else "")
-    what = "1 worker of Dask is" if len(reasons) == 1 else f"{len(reasons)} workers of Dask are"
-    return f"{what} not measured ({named}): {next(iter(reasons.values()))}"
-
-
-def _print_unable(reasons: Mapping[str, str]) -> None:
-    if reasons:
-        sys.stderr.write(f"timeloom: {_workers(reasons)} [TL145]\n")
-
-
-def _print_failed(reasons: Mapping[str, str]) -> None:
-    if reasons:
-        sys.stderr.write(f"timeloom: {_workers(reasons)} [TL146]\n")
-
-
-def _reason(answer: object, version: str) -> str:
-    """Return why a worker cannot be measured, from its answer: the version of its Timeloom, or an exception."""
-    if isinstance(answer, metadata.PackageNotFoundError):
-        return f"Timeloom is not installed there; write: python -m pip install timeloom=={version}"
-    if isinstance(answer, BaseException):
-        return f"{type(answer).__name__}: {answer}".splitlines()[0]
-    return "" if answer == version else f"Timeloom {answer} is installed there, here {version}"
-
-
-def name_here(dask_worker: Any = None) -> str:
-    """Return the name of this worker. Runs in the worker."""
-    return str(getattr(dask_worker, "name", ""))
-
-
-async def _words(client: Any, addresses: list[str], able: list[str]) -> dict[str, list[str]]:
-    """Return the texts of each worker that a pattern may match: its address, its name, and its name in the run.
-
-    Only `able` workers, which have this module, are asked for their names.
-    """
-    names = await client.run(name_here, workers=able, on_error="return") if able else {}
-    words = {address: [address] for address in addresses}
-    for address, name in names.items():
-        words[address] += [str(name), f"Dask worker {name} {address}"]
-    return words
-
-
-async def _chosen(client: Any, spool: str, addresses: list[str], able: list[str]) -> list[str]:
-    """Return the workers that the setting workers chooses; print the number of the others."""
-    setting = workers_setting(spool)
-    if setting in ("", "all"):
-        return addresses
-    if setting == "none" or (setting.isascii() and setting.isdecimal()):
-        chosen = sorted(addresses)[: 0 if setting == "none" else int(setting)]
-    else:
-        words = await _words(client, addresses, able)
-        chosen = [one for one, own in words.items() if any(fnmatch.fnmatchcase(word, setting) for word in own)]
-    if left := len(addresses) - len(chosen):
-        sys.stderr.write(f"timeloom: {left} worker{'s' * (left > 1)} of Dask left out: --workers [TL479]\n")
-    return chosen
-
-
-async def _join_workers(client: Any, variables: dict[str, str], token: str) -> list[str]:
-    """Return the addresses of the workers that have begun to record. `token`: of the directories on other hosts."""
-    version = metadata.version("timeloom")
-    versions = await client.run(metadata.version, "timeloom", on_error="return")
-    wrong = {address: reason for address, told in versions.items() if (reason := _reason(told, version))}
-    able = [address for address in versions if address not in wrong]
-    chosen = await _chosen(client, variables["TIMELOOM_PARENT"], list(versions), able)
-    _print_unable({address: reason for address, reason in wrong.items() if address in chosen})
-    able = [address for address in able if address in chosen]
-    if not able:
-        return []
-    settings = _dask_records.settings_of(variables["TIMELOOM_PARENT"])
-    answers = await client.run(join, variables, token, settings, workers=able, on_error="return")
-    known = ("", _MEASURED, _AT_HOME)
-    _print_failed({address: str(answer) for address, answer in answers.items() if answer not in known})
-    return [address for address, answer in answers.items() if answer in ("", _AT_HOME)]
+_LOOK_MS = 500  # between two looks for workers that have come
 
 
 def _first_line(error: Exception) -> str:
@@ -166,7 +55,7 @@ async def _end_workers(client: Any, workers: list[str], variables: dict[str, str
     left = [address for address in workers if address in alive]
     await _compare_clocks(client, left)
     if left:
-        await asyncio.wait_for(client.run(leave, workers=left, on_error="ignore"), _LEAVE_SECONDS)
+        await asyncio.wait_for(client.run(_dask_worker.leave, workers=left, on_error="ignore"), _LEAVE_SECONDS)
     run = [variables[name] for name in _VARIABLES]
     for place, reason in (await _dask_records.fetch_records(client, token, *run)).items():
         sys.stderr.write(
@@ -174,18 +63,46 @@ async def _end_workers(client: Any, workers: list[str], variables: dict[str, str
         )
 
 
-class _End:
-    """The end of the recording of workers, before their client closes: they outlive it, and the run is to be finished.
+class _Measured:
+    """The workers of a client until it closes. They outlive it, and the run is to be finished.
 
-    A client that is closed by a thread of the program waits for it. Dask would give it some seconds, and two at the end
-    of the program.
+    A client that is closed by a thread of the program waits for the end of the recording. Dask would give it some
+    seconds, and two at the end of the program.
     """
 
-    def __init__(self, client: Any, workers: list[str], variables: dict[str, str], token: str) -> None:
-        self._client, self._facts, self._ended = client, (workers, variables, token), False
+    def __init__(self, client: Any, variables: dict[str, str]) -> None:
+        self._client, self._variables, self._token = client, variables, secrets.token_hex(16)
+        self._workers, self._seen, self._ended = Workers(client, variables, self._token), set[str](), False
+        self._one_at_a_time = asyncio.Lock()
         self._close, self._close_in_loop = client.close, client._close
         client.close, client._close = self.close, self.close_in_loop
         atexit.register(self.end_now)  # runs before the handler of Dask that closes the client
+
+    async def begin(self) -> None:
+        """Measure the workers that are there, and have the client look for others."""
+        from tornado.ioloop import PeriodicCallback
+
+        await self.look()
+        looks = PeriodicCallback(self.look, _LOOK_MS)
+        self._client._periodic_callbacks["timeloom"] = looks  # which the client stops
+        looks.start()
+
+    async def look(self) -> None:
+        """Measure the workers that have come since the last look."""
+        client = self._client
+        if self._ended or _has_lost_its_scheduler(client):
+            return
+        async with self._one_at_a_time:
+            try:
+                await asyncio.wait_for(self._measure_new(), _JOIN_SECONDS)
+            except Exception as error:  # the program goes on in any case
+                print_failed({_scheduler_of(client): _first_line(error)})
+
+    async def _measure_new(self) -> None:
+        there = set(await self._client.scheduler.ncores())
+        new, self._seen = there - self._seen, there
+        if new and (joined := await self._workers.join(sorted(new))):
+            await _compare_clocks(self._client, joined)
 
     async def end(self) -> None:
         """End the recording, if that has not been done."""
@@ -193,10 +110,13 @@ class _End:
         if self._ended or client.status == "closed" or _has_lost_its_scheduler(client):
             return
         self._ended = True
-        try:
-            await _end_workers(client, *self._facts)
-        except Exception as error:  # the client closes in any case
-            _print_failed({_scheduler_of(client): _first_line(error)})
+        async with self._one_at_a_time:
+            if not self._workers.joined:
+                return
+            try:
+                await _end_workers(client, self._workers.joined, self._variables, self._token)
+            except Exception as error:  # the client closes in any case
+                print_failed({_scheduler_of(client): _first_line(error)})
 
     def end_now(self) -> None:
         """Do it from a thread of the program; a client in an event loop of the program does it there."""
@@ -216,15 +136,11 @@ class _End:
 
 
 async def measure_workers(client: Any) -> None:
-    """Measure all workers that the client knows now, until the client closes. Prints a line for those it cannot."""
+    """Measure all workers of the cluster until the client closes. Prints a line for those it cannot."""
     variables = {name: os.environ.get(name, "") for name in _VARIABLES}
     if not all(variables.values()) or not _core.running():
         return
     try:
-        token = secrets.token_hex(16)
-        joined = await asyncio.wait_for(_join_workers(client, variables, token), _JOIN_SECONDS)
-        if joined:
-            _End(client, joined, variables, token)
-        await _compare_clocks(client, joined)
+        await _Measured(client, variables).begin()
     except Exception as error:  # the program goes on in any case
-        _print_failed({_scheduler_of(client): _first_line(error)})
+        print_failed({_scheduler_of(client): _first_line(error)})

@@ -26,6 +26,7 @@
 #include "python/observe/engines/task_region.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/regions/engine_functions.hpp"
+#include "python/observe/threads/thread_names.hpp"
 #include "python/session/last_fork_handler.hpp"
 #include "python/session/process_end.hpp"
 #include "python/session/session.hpp"
@@ -154,6 +155,12 @@ bool start_spawned(Inheritance inheritance, const std::string& parent) {
 // of the setting `workers`; null: it is measured in any case, or left out.
 const WorkerChoice* g_choice = nullptr;
 std::string g_name_of_worker;
+// The name that an engine has given this process in this measurement; a worker of Dask may be
+// measured by one program after the other.
+std::string& given_name() {
+  static auto* const kName = new std::string;  // threads may outlive all else
+  return *kName;
+}
 bool g_is_left_out = false;  // as soon as the main thread comes to it
 
 bool matches_choice() { return g_choice == nullptr || g_choice->matches(g_name_of_worker); }
@@ -286,8 +293,7 @@ void look_for_name() noexcept {
   if (!g_has_name_of_process && !g_forked) g_has_name_of_process = take_name_of_process();
   PyErr_Clear();
   if (const std::optional<WorkerName> found = worker_name(g_forked)) {
-    static std::string* const given = new std::string;
-    if (*given != found->name) take_name(*given = found->name, found->last);
+    if (given_name() != found->name) take_name(given_name() = found->name, found->last);
     if (found->last) g_on_new_code = nullptr;
   }
   looking = false;
@@ -361,6 +367,7 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   } else if (is_command_of_execnet()) {
     name_command("execnet");
   }
+  given_name().clear();
   if (!is_spark_worker()) g_on_new_code = look_for_name;
   if (!start_followed(inheritance, spool, begun) || !finish_child_at_exit()) return nullptr;
   if (std::strcmp(role, "program") != 0) wait_for_name(inheritance.settings);
@@ -445,7 +452,9 @@ void prepare_fork(PyObject* core) noexcept {
 }
 
 void end_fork_handlers() noexcept {
-  if (session_running()) record::fork_handlers_ran();
+  if (!session_running()) return;
+  update_thread_names();  // `threading` knows by now that this is the main thread
+  record::fork_handlers_ran();
 }
 
 void look_for_name_at_end() noexcept {

@@ -1,0 +1,143 @@
+"""Has workers of a Dask cluster that runs already begin to record, and prints a line for those that cannot."""
+
+from __future__ import annotations
+
+import fnmatch
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from timeloom._engines import _dask_records, _dask_worker
+from timeloom_follow import workers_setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_MOST = 3  # workers that a line names
+
+
+def _workers(reasons: Mapping[str, str]) -> str:
+    """Return the workers that are not measured, by their addresses, and the first reason."""
+    named = ", ".join(sorted(reasons)[:_MOST]) + (", ..." if len(reasons) > _MOST else "")
+    what = "1 worker of Dask is" if len(reasons) == 1 else f"{len(reasons)} workers of Dask are"
+    return f"{what} not measured ({named}): {next(iter(reasons.values()))}"
+
+
+def _print_unable(reasons: Mapping[str, str]) -> None:
+    if reasons:
+        sys.stderr.write(f"timeloom: {_workers(reasons)} [TL145]\n")
+
+
+def print_failed(reasons: Mapping[str, str]) -> None:
+    """Print a line that names the workers, and the first reason."""
+    if reasons:
+        sys.stderr.write(f"timeloom: {_workers(reasons)} [TL146]\n")
+
+
+def _print_taken(addresses: Iterable[str]) -> None:
+    taken = dict.fromkeys(addresses, "another program measures them")
+    if taken:
+        sys.stderr.write(f"timeloom: {_workers(taken)} [TL452]\n")
+
+
+def _reason(answer: object, version: str) -> str:
+    """Return why a worker cannot be measured, from its answer: the version of its Timeloom, or an exception."""
+    if isinstance(answer, metadata.PackageNotFoundError):
+        return f"Timeloom is not installed there; write: python -m pip install timeloom=={version}"
+    if isinstance(answer, BaseException):
+        return f"{type(answer).__name__}: {answer}".splitlines()[0]
+    return "" if answer == version else f"Timeloom {answer} is installed there, here {version}"
+
+
+async def _words(client: Any, addresses: list[str], able: list[str]) -> dict[str, list[str]]:
+    """Return the texts of each worker that a pattern may match: its address, its name, and its name in the run.
+
+    Only `able` workers, which have this module, are asked for their names.
+    """
+    names = await client.run(_dask_worker.name_here, workers=able, on_error="return") if able else {}
+    words = {address: [address] for address in addresses}
+    for address, name in names.items():
+        words[address] += [str(name), f"Dask worker {name} {address}"]
+    return words
+
+
+def _number(setting: str) -> int | None:
+    """Return the number of workers that the setting allows; None: it is a pattern, or all."""
+    if setting == "none":
+        return 0
+    return int(setting) if setting.isascii() and setting.isdecimal() else None
+
+
+async def _has_left(client: Any, other: str) -> bool:
+    """Return whether a client has left the scheduler, which writes down its coming and going."""
+    events = await client.scheduler.events(topic=other)
+    actions = [event.get("action") for _, event in events if isinstance(event, dict)]
+    known = [action for action in actions if action in ("add-client", "remove-client")]
+    return not known or known[-1] == "remove-client"
+
+
+class Workers:
+    """The workers of a cluster that record into the run of this process."""
+
+    def __init__(self, client: Any, variables: Mapping[str, str], token: str) -> None:
+        """Begin with no worker. `token`: of the directories on other hosts."""
+        self._client, self._variables, self._token = client, dict(variables), token
+        self._parent = self._variables["TIMELOOM_PARENT"]
+        self._places = 0  # which the setting has given away
+        self.joined: list[str] = []
+
+    async def join(self, addresses: list[str]) -> list[str]:
+        """Have these workers begin to record; return those that do."""
+        able = await self._able(addresses)
+        answers = await self._ask(able)
+        if taken := await self._left_behind(answers):
+            await self._client.run(_dask_worker.leave, workers=taken, on_error="ignore")
+            answers.update(await self._ask(taken))
+        marks = ("", _dask_worker.MEASURED, _dask_worker.AT_HOME)
+        failed = {address: answer for address, answer in answers.items() if answer not in marks}
+        others = [address for address, answer in failed.items() if answer.startswith(_dask_worker.OF_ANOTHER)]
+        _print_taken(others)
+        print_failed({address: answer for address, answer in failed.items() if address not in others})
+        joined = [address for address, answer in answers.items() if answer in ("", _dask_worker.AT_HOME)]
+        self.joined += joined
+        return joined
+
+    async def _able(self, addresses: list[str]) -> list[str]:
+        """Return the workers that are to be measured and can be."""
+        version = metadata.version("timeloom")
+        versions = await self._client.run(metadata.version, "timeloom", workers=addresses, on_error="return")
+        wrong = {address: reason for address, told in versions.items() if (reason := _reason(told, version))}
+        able = [address for address in versions if address not in wrong]
+        chosen = await self._chosen(list(versions), able)
+        _print_unable({address: reason for address, reason in wrong.items() if address in chosen})
+        return [address for address in able if address in chosen]
+
+    async def _chosen(self, addresses: list[str], able: list[str]) -> list[str]:
+        """Return the workers that the setting workers chooses; print the number of the others."""
+        setting = workers_setting(self._parent)
+        if setting in ("", "all"):
+            return addresses
+        if (most := _number(setting)) is not None:
+            chosen = sorted(addresses)[: max(0, most - self._places)]
+        else:
+            words = await _words(self._client, addresses, able)
+            chosen = [one for one, own in words.items() if any(fnmatch.fnmatchcase(word, setting) for word in own)]
+        self._places += len(chosen)
+        if left := len(addresses) - len(chosen):
+            sys.stderr.write(f"timeloom: {left} worker{'s' * (left > 1)} of Dask left out: --workers [TL479]\n")
+        return chosen
+
+    async def _ask(self, workers: list[str]) -> dict[str, str]:
+        if not workers:
+            return {}
+        settings = _dask_records.settings_of(self._parent)
+        facts = (self._variables, self._token, settings, self._client.id)
+        answers = await self._client.run(_dask_worker.join, *facts, workers=workers, on_error="return")
+        return {address: str(answer) for address, answer in answers.items()}
+
+    async def _left_behind(self, answers: Mapping[str, str]) -> list[str]:
+        """Return the workers that record into the run of a program that has ended without telling them."""
+        mark = _dask_worker.OF_ANOTHER
+        clients = {address: answer[len(mark) :] for address, answer in answers.items() if answer.startswith(mark)}
+        gone = {other for other in set(clients.values()) if other and await _has_left(self._client, other)}
+        return [address for address, other in clients.items() if other in gone]

@@ -1,0 +1,61 @@
+"""What a worker of a Dask cluster that runs already does for a measured program: its client runs these functions there.
+
+They are named to the worker, which finds them in its own Timeloom.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from timeloom import _core
+from timeloom._engines import _dask_records
+
+VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
+MEASURED, AT_HOME = "measured already", "records on its own host"
+OF_ANOTHER = "of another program: "  # with the id of its client; empty: the worker was started in its run
+
+_joined: dict[str, str] = {}  # the id of the run that this worker records into, and the id of the client
+
+
+def _answer_while_it_records(run: str) -> str:
+    own = os.environ.get(VARIABLES[1], "")
+    return MEASURED if run in (own, _joined.get("run")) else OF_ANOTHER + _joined.get("client", "")
+
+
+def join(variables: dict[str, str], token: str, settings: bytes, client: str) -> str:
+    """Begin to record this worker in the run that the variables name; return the reason if that fails.
+
+    MEASURED: it records in this run. OF_ANOTHER: in another one. AT_HOME: it sees no directory of the run, and records
+    in the directory of the token.
+    """
+    run = variables[VARIABLES[1]]
+    if _core.running():
+        return _answer_while_it_records(run)
+    from timeloom_follow import records_of
+
+    parent, answer = variables[VARIABLES[0]], ""
+    try:
+        if records_of(parent) is None:
+            parent, answer = _dask_records.begin_here(token, os.path.basename(parent), settings), AT_HOME
+            variables = {VARIABLES[0]: parent}
+        os.environ.update(variables)
+        _core.follow(parent, "program")
+        _joined.update(run=run, client=client)
+    except Exception as error:  # the worker goes on in any case
+        leave()
+        return str(error).partition(" [TL")[0] or type(error).__name__
+    return answer
+
+
+def leave() -> None:
+    """End the recording of this worker."""
+    _core.finish()
+    _joined.clear()
+    for name in VARIABLES:
+        os.environ.pop(name, None)
+
+
+def name_here(dask_worker: Any = None) -> str:
+    """Return the name of this worker."""
+    return str(getattr(dask_worker, "name", ""))

@@ -1,0 +1,146 @@
+"""A cluster of Dask that runs already: workers that come later, other programs, and a program that was killed."""
+
+import collections
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from process_runs import Run
+from streams import environment
+
+import timeloom as package
+
+pytest.importorskip("distributed")
+pytestmark = [pytest.mark.any_python, pytest.mark.one_python]
+
+# It gets a further worker as soon as the file `grow` is there.
+CLUSTER = """
+import os, time
+from distributed import LocalCluster
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
+                      silence_logs=60) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        while not os.path.exists("end"):
+            if os.path.exists("grow"):
+                cluster.scale(2)
+            time.sleep(0.02)
+"""
+PROGRAM = """
+import os, sys, time
+from distributed import Client
+import timeloom.dask
+
+def half(n):
+    return n // 2
+
+def records():
+    from timeloom import _core
+    return _core.running()
+
+def wait_for(name):
+    while not os.path.exists(name):
+        time.sleep(0.02)
+
+def note(name):
+    open(name, "w").close()
+
+def run(client, keys, workers=None):
+    print(sum(client.gather([client.submit(half, 8, key=key, workers=workers) for key in keys])))
+
+if __name__ == "__main__":
+    with Client(sys.argv[1]) as client:
+        timeloom.dask.measure(client)
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    (tmp_path / "cluster.py").write_text(CLUSTER)
+    command = [sys.executable, "cluster.py"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment()) as running:
+        try:
+            yield running.stdout.readline().strip()
+        finally:
+            (tmp_path / "end").touch()
+            running.communicate(timeout=100)
+
+
+@pytest.fixture
+def start(tmp_path, cluster):
+    """Starts a measured program, which has its run beside it."""
+
+    def start(name, text):
+        (tmp_path / f"{name}.py").write_text(PROGRAM + text)
+        command = [sys.executable, "-m", "timeloom", "-o", name, f"{name}.py", cluster]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, env=environment())
+
+    return start
+
+
+def lines_of(program, output):
+    """The lines of Timeloom of a program that has ended well."""
+    told, errors = program.communicate(timeout=200)
+    assert (program.returncode, told) == (0, output), errors
+    return [line for line in errors.splitlines() if line.startswith("timeloom")]
+
+
+def tasks_by_worker(directory):
+    tasks = package.read(directory).tasks()
+    return collections.Counter(task["worker"] for task in tasks), {task["key"] for task in tasks}
+
+
+def test_a_worker_comes_later(start, tmp_path):
+    lines = lines_of(start("grown", """
+        run(client, ["a", "b"])
+        first = set(client.ncores())
+        note("grow")
+        client.wait_for_workers(2)
+        (new,) = set(client.ncores()) - first
+        while not client.run(records, workers=[new])[new]:
+            time.sleep(0.02)
+        run(client, ["c", "d", "e"], workers=[new])
+"""), "8\n12\n")  # fmt: skip
+    assert "timeloom: 2 workers (Dask), 5 tasks" in lines and not any("TL" in line for line in lines)
+    workers, keys = tasks_by_worker(tmp_path / "grown")
+    assert sorted(workers.values()) == [2, 3] and keys == set("abcde")
+
+
+def test_another_program_measures_the_worker(start, tmp_path):
+    first = start("first", """
+        run(client, ["a"])
+        note("begun")
+        wait_for("done")
+        run(client, ["b"])
+""")  # fmt: skip
+    while not (tmp_path / "begun").exists():
+        assert first.poll() is None
+        time.sleep(0.02)
+    second = start("second", """
+        run(client, ["c"])
+""")  # fmt: skip
+    lines = lines_of(second, "4\n")
+    (tmp_path / "done").touch()
+    told = r"timeloom: 1 worker of Dask is not measured \(tcp://[\d.:]+\): another program measures them \[TL452\]"
+    assert re.fullmatch(told, lines[0]) and len([line for line in lines if "TL" in line]) == 1
+    assert not any("TL" in line for line in lines_of(first, "4\n4\n"))
+    assert tasks_by_worker(tmp_path / "first")[1] == set("abc") and tasks_by_worker(tmp_path / "second")[1] == set()
+
+
+def test_the_program_before_was_killed(start, tmp_path, timeloom_program):
+    killed = start("killed", """
+        run(client, ["a"])
+        os.kill(os.getpid(), 9)
+""")  # fmt: skip
+    killed.communicate(timeout=100)
+    lines = lines_of(start("next", """
+        run(client, ["b", "c"])
+"""), "8\n")  # fmt: skip
+    assert "timeloom: 1 worker (Dask), 2 tasks" in lines and not any("TL" in line for line in lines)
+    workers, keys = tasks_by_worker(tmp_path / "next")
+    assert keys == {"b", "c"} and all(re.fullmatch(r"0 tcp://127\.0\.0\.1:\d+", name) for name in workers)
+    assert [name.startswith("Dask worker 0 tcp:") for name in Run(tmp_path / "next", timeloom_program).names] == [False, True]
