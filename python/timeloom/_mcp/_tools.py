@@ -39,7 +39,7 @@ _PART = {
     "thread": Parameter("string", "only the threads of this name or id"),
     "process": Parameter("string", "only this process: its name or number"),
 }
-_BY = ("thread", "process", "module", "package", "file")
+_BY = ("thread", "process", "host", "module", "package", "file")
 
 TOOLS = {
     "list_runs": Tool(

@@ -122,7 +122,7 @@ complete -c timeloom -n '__fish_seen_subcommand_from report' -l group -r -d 'Onl
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l from -r -d 'Leave out events before this time since the start of the run, such as 2.5s'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l to -r -d 'Leave out events after this time'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l metric -r -d 'Also the values of this sampled metric, such as ru_utime'
-complete -c timeloom -n '__fish_seen_subcommand_from report' -l by -x -a 'file module package process task thread worker' -d 'The time by module, package, file, thread, process; tasks of Dask by worker or task'
+complete -c timeloom -n '__fish_seen_subcommand_from report' -l by -x -a 'file host module package process task thread worker' -d 'The time by module, package, file, thread, process, host; tasks of engines by worker or task'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l function -r -d 'One function, its callers and what it calls; the end of its name will do, and a pattern (shop.*) takes several together; a place (shop.py:12) names it, too'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l with-source -d 'Also the source lines of the function, of files below the working folder'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l source -r -d 'Take source lines of files below this folder, too; can be repeated'

@@ -20,7 +20,7 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::string_view kWords[] = {"module", "package", "file", "thread", "process"};
+constexpr std::string_view kWords[] = {"module", "package", "file", "thread", "process", "host"};
 
 bool by_work(const GroupRow& a, const GroupRow& b) { return a.working > b.working; }
 
@@ -130,13 +130,17 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
   const std::vector<bool> of_project =
       key == GroupKey::kThread ? paths_of_project(tree) : std::vector<bool>();
   std::vector<GroupRow> rows;
-  std::map<std::uint32_t, std::size_t> places;  // of processes
-  std::vector<std::vector<bool>> seen;          // regions of each row
+  std::map<std::string, std::size_t> places;  // of processes, by their numbers, and of hosts
+  std::vector<std::vector<bool>> seen;        // regions of each row
   for (const Location& location : tree.definitions.locations) {
     if (!locations.contains(location.id)) continue;
     const std::uint32_t group = location.group.value();
     std::size_t place = rows.size();
-    if (key == GroupKey::kProcess) place = places.try_emplace(group, place).first->second;
+    if (key != GroupKey::kThread) {
+      const std::string which = key == GroupKey::kHost ? group_name(tree.definitions, location, key)
+                                                       : std::to_string(group);
+      place = places.try_emplace(which, place).first->second;
+    }
     if (place == rows.size()) {
       seen.emplace_back(tree.definitions.regions.size());
       rows.emplace_back().name = group_name(tree.definitions, location, key);
@@ -179,8 +183,10 @@ std::string group_name(const Definitions& definitions, RegionId region, GroupKey
 std::string group_name(const Definitions& definitions, const Location& location, GroupKey key) {
   const std::uint32_t group = location.group.value();
   if (key == GroupKey::kThread) return location_name(location) + of_process(definitions, group);
-  return group < definitions.groups.size() ? definitions.groups[group].name
-                                           : definitions.machine_name;
+  if (group >= definitions.groups.size()) return definitions.machine_name;
+  const LocationGroup& process = definitions.groups[group];
+  if (key == GroupKey::kProcess) return process.name;
+  return process.hostname.empty() ? definitions.machine_name : process.hostname;
 }
 
 std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,

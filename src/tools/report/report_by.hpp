@@ -1,4 +1,4 @@
-// `timeloom report --by WORD`: the time by module, package, file, thread or process.
+// `timeloom report --by WORD`: the time by module, package, file, thread, process or host.
 //
 // Plain values made from a CallTree. Throw std::bad_alloc; write_by() and write_by_json() throw as
 // Output does, too.
@@ -20,16 +20,26 @@
 namespace timeloom::tools {
 
 // For the workers and tasks of an engine see engines/task_rows.hpp.
-enum class GroupKey : std::uint8_t { kModule, kPackage, kFile, kThread, kProcess, kWorker, kTask };
+enum class GroupKey : std::uint8_t {
+  kModule,
+  kPackage,
+  kFile,
+  kThread,
+  kProcess,
+  kHost,
+  kWorker,
+  kTask
+};
 
 // The word of the option.
 std::string_view by_word(GroupKey key);
-// The group of a region, by module, package or file, and of a location, by thread or process.
+// The group of a region, by module, package or file, and of a location, by thread, process or
+// host.
 std::string group_name(const Definitions& definitions, RegionId region, GroupKey key,
                        const CodeOwner& owner);
 std::string group_name(const Definitions& definitions, const Location& location, GroupKey key);
 
-// Times in seconds. Of threads and processes `total` is working, waiting and unmeasured
+// Times in seconds. Of threads, processes and hosts `total` is working, waiting and unmeasured
 // together, else the working time with all that was called, which in a recursion counts once.
 struct GroupRow {
   std::string name;

@@ -33,11 +33,11 @@ void add_options(CommandOptions& known, ReportOptions& options) {
              "Also the values of this sampled metric, such as ru_utime");
   static const std::map<std::string, GroupKey> kGroups = {
       {"module", GroupKey::kModule}, {"package", GroupKey::kPackage}, {"file", GroupKey::kFile},
-      {"thread", GroupKey::kThread}, {"process", GroupKey::kProcess}, {"worker", GroupKey::kWorker},
-      {"task", GroupKey::kTask}};
+      {"thread", GroupKey::kThread}, {"process", GroupKey::kProcess}, {"host", GroupKey::kHost},
+      {"worker", GroupKey::kWorker}, {"task", GroupKey::kTask}};
   known.choice("--by", options.by, kGroups,
-               "The time by module, package, file, thread, process; tasks of Dask by worker or "
-               "task");
+               "The time by module, package, file, thread, process, host; tasks of engines by "
+               "worker or task");
   known.text("--function", "NAME", options.function,
              "One function, its callers and what it calls; the end of its name will do, and a "
              "pattern (shop.*) takes several together; a place (shop.py:12) names it, too");
@@ -133,7 +133,7 @@ std::string without_effect(const ReportOptions& options) {
   if (!options.sources.empty() && !options.with_source) return "--source goes with --with-source";
   if (table == nullptr) return {};
   if (options.memory && options.by && *options.by >= GroupKey::kWorker) {
-    return "--memory goes with --by module, package, file, thread and process";
+    return "--memory goes with --by module, package, file, thread, process and host";
   }
   const bool of_the_run =
       options.mpi || options.gpu || options.omp || options.memory || options.locks;

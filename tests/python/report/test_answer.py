@@ -211,17 +211,17 @@ def test_without_waiting_nothing_is_said_of_it(program, timeloom, tmp_path):
     assert "waiting" not in timeloom("report", tmp_path / "run").stdout
 
 
-@pytest.mark.parametrize("key", ["module", "package", "file", "thread", "process"])
+@pytest.mark.parametrize("key", ["module", "package", "file", "thread", "process", "host"])
 def test_by(timeloom, recorded, key):
     answer = json.loads(timeloom("report", "--by", key, "--json", recorded / "run").stdout)
     assert (answer["format"], answer["by"]) == ("timeloom-report-by", key)
     names = [row["name"] for row in answer["rows"]]
     assert len(set(names)) == len(names)
     wanted = {"module": "__main__", "package": "__main__", "file": str(recorded / "app.py"),
-              "thread": "MainThread", "process": "app.py"}[key]
+              "thread": "MainThread", "process": "app.py", "host": os.uname().nodename}[key]
     (row,) = [row for row in answer["rows"] if row["name"] in (wanted, wanted.rsplit("/", 1)[-1])]
     everything = json.loads(timeloom("report", "--json", recorded / "run").stdout)["flat"]["rows"]
-    visits = sum(one["visits"] for one in everything if key in ("thread", "process") or one["file"].endswith("app.py"))
+    visits = sum(one["visits"] for one in everything if key in ("thread", "process", "host") or one["file"].endswith("app.py"))
     assert row["visits"] == visits
     assert row["project"] == (key in ("module", "package", "file"))
     text = lines_of(timeloom, "--by", key, recorded / "run")

@@ -39,6 +39,15 @@ TEST(ReportBy, CountsAFunctionOfAProcessOnce) {
             "three of second: 2 visits of 1; ");
 }
 
+TEST(ReportBy, HostsHaveTheProcessesThatRanThere) {
+  profile::Story story = two_processes();
+  story.thread("four", "g +2 )", 2);
+  story.definitions().groups[0].hostname = "near";
+  story.definitions().groups[1].hostname = "far";
+  story.definitions().groups[2].hostname = "near";
+  EXPECT_EQ(rows_of(story.fold(), GroupKey::kHost), "near: 5 visits of 3; far: 2 visits of 1; ");
+}
+
 TEST(ReportBy, MarksWhatWasNotTimedToTheEnd) {
   profile::CallTree tree = two_processes().fold();
   tree.definitions.properties[kThrottled] = throttled_text({&tree.definitions.regions[2]});
