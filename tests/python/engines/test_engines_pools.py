@@ -275,6 +275,18 @@ if __name__ == "__main__":
     assert output == "7\n"
 
 
+def test_workers_that_a_pool_starts_again(measure):
+    """A thread of the pool forks them: they are main threads of processes that have names."""
+    run, output = measure(FUNCTIONS + """
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+        print(pool.map(double, range(3), chunksize=1))
+""")  # fmt: skip
+    assert output == "[0, 2, 4]\n"
+    tasks = package.read(run.directory).tasks()
+    assert [(task["worker"], task["thread"]) for task in tasks] == [(f"ForkPoolWorker-{n}", "MainThread") for n in (1, 2, 3)]
+
+
 def test_items_of_imap_are_submitted_when_they_are_made(measure):
     """An iterable that takes its time delays no item: the time in the queue begins behind it."""
     run, output = measure(FUNCTIONS + """

@@ -59,9 +59,22 @@ Ref running_thread(std::uintptr_t thread) noexcept {
   return Ref(PyObject_GetItem(active.get(), key.get()));
 }
 
+// Whether a process was forked on this thread, which had a name of its own before: workers that a
+// pool starts again are. It is the main thread of the process.
+bool has_become_main(const Ref& thread) noexcept {
+  PyObject* threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");  // borrowed
+  if (threading == nullptr) return false;
+  const Ref main(PyObject_GetAttrString(threading, "_main_thread"));
+  const Ref type(main ? PyObject_GetAttrString(threading, "_MainThread") : nullptr);
+  if (!type) PyErr_Clear();
+  return type && main.get() == thread.get() &&
+         reinterpret_cast<PyObject*>(Py_TYPE(main.get())) != type.get();
+}
+
 // Empty when the object has no name.
 std::string thread_name(const Ref& thread) {
   if (!thread) return {};
+  if (has_become_main(thread)) return "MainThread";
   const Ref name(PyObject_GetAttrString(thread.get(), "_name"));
   return name && PyUnicode_Check(name.get()) ? utf8_text(name.get()) : std::string{};
 }
