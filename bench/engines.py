@@ -81,10 +81,10 @@ CELERY = """
 import os, shutil, signal, subprocess
 from celery import Celery
 
-for name in ("queue", "control"):
+for name in ("made", "queue", "control"):
     os.makedirs(name, exist_ok=True)
 app = Celery("celery_program", broker="filesystem://")
-app.conf.broker_transport_options = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
+app.conf.broker_transport_options = {"data_folder_in": "queue", "data_folder_out": "made", "control_folder": "control"}
 app.conf.task_ignore_result = True
 done = os.open("done", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
@@ -94,17 +94,27 @@ def counted(n):
 
 remote = app.task(name="task")(counted)
 
+def send(numbers):
+    for n in numbers:
+        remote.delay(n)
+    for name in os.listdir("made"):  # the broker reads files that are not written to their ends
+        os.rename(os.path.join("made", name), os.path.join("queue", name))
+
+def wait_for(number, worker):
+    while os.path.getsize("done") < number:
+        if worker.poll() is not None:
+            raise SystemExit("the worker has ended")
+        time.sleep(0.01)
+
 if __name__ == "__main__":
     workers, tasks, *command = sys.argv[1:]
     worker = subprocess.Popen([*command, "-m", "celery", "-A", "celery_program", "worker", "--pool", "prefork",
                                "--concurrency", workers, "--loglevel", "ERROR"], stdout=subprocess.DEVNULL)
     os.truncate("done", 0)
-    for n in range(int(tasks)):
-        while n % 100 == 0 and os.path.getsize("done") < n - 20:
-            time.sleep(0.01)
-        remote.delay(n)
-    while os.path.getsize("done") < int(tasks):
-        time.sleep(0.01)
+    for first in range(0, int(tasks), 100):
+        wait_for(first - 20, worker)
+        send(range(first, min(first + 100, int(tasks))))
+    wait_for(int(tasks), worker)
     worker.send_signal(signal.SIGTERM)
     worker.wait()
 """
