@@ -3,9 +3,12 @@
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
+import time
+from pathlib import Path
 
 import pytest
 from process_runs import Run
@@ -13,7 +16,7 @@ from streams import environment
 
 import timeloom as package
 
-pytest.importorskip("pyspark")
+pyspark = pytest.importorskip("pyspark")
 pytestmark = [pytest.mark.any_python, pytest.mark.engine_suite]
 
 # Every function that runs in a worker writes its name with the numbers of its task, which the program prints in the end.
@@ -274,3 +277,45 @@ def test_without_a_daemon_and_with_functions_of_spark(tmp_path, timeloom, timelo
     run = Run(tmp_path / "run", timeloom_program)
     assert tasks_of(run, "half") == calls(tmp_path)[1]("half") and len(tasks_of(run, "half")) == 2
     assert "pyspark.util.fail_on_stopiteration.<locals>.wrapper" in functions_in(run, "pyspark.")
+
+
+@pytest.fixture
+def standalone(tmp_path):
+    """A cluster of Spark's own, whose processes do not have the environment of the program; its address."""
+    start = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    variables = {**environment(), "SPARK_HOME": os.fspath(start.parents[1]), "SPARK_LOCAL_IP": "127.0.0.1"}
+    place, log = "org.apache.spark.deploy.", tmp_path / "master"
+    words = {"master.Master": ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"],
+             "worker.Worker": ["--cores", "1", "--memory", "600m", "--webui-port", "0", "--work-dir", tmp_path / "work"]}  # fmt: skip
+    started = []
+
+    def run(name, output, *more):
+        command = [start, place + name, *words[name], *more]
+        started.append(subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL, stderr=output))
+
+    try:
+        with log.open("w") as output:
+            run("master.Master", output)
+            while not (found := re.search(r"Starting Spark master at (\S+)", log.read_text())):
+                assert started[0].poll() is None, log.read_text()
+                time.sleep(0.1)
+            run("worker.Worker", subprocess.DEVNULL, found[1])
+            yield found[1]
+    finally:
+        for one in started:
+            one.terminate()
+            one.wait()
+
+
+def test_executors_of_a_cluster(tmp_path, standalone, timeloom, timeloom_program):
+    """Spark tells its workers where the run is."""
+    _, lines = run_program(tmp_path, f"""
+        if __name__ == "__main__":
+            spark = start({standalone!r}, **{{"spark.executor.memory": "512m"}})
+            spark.sparkContext.parallelize(range(6), 3).map(twice).count()
+            spark.stop()
+        """)  # fmt: skip
+    counted, _ = calls(tmp_path)
+    run = Run(tmp_path / "run", timeloom_program)
+    assert counted["half"] == sum(run.visits("__main__.half")) == 6
+    assert "timeloom: 1 worker (Spark), 3 tasks" in lines

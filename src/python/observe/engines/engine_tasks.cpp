@@ -137,6 +137,12 @@ void on_ray_functions(InterpreterFrame* frame, bool) noexcept {
 void on_ray_connect(InterpreterFrame*, bool) noexcept {
   tell_engine("timeloom._engines._ray", "watch_submissions", nullptr);
 }
+// _prepare_for_python_RDD(sc, command): of functions of RDDs, UDFs and the like.
+void on_spark_function(InterpreterFrame* frame, bool) noexcept {
+  PyObject* const context = argument_of(frame, 0);
+  if (context == nullptr) return;
+  tell_engine("timeloom._engines._spark_workers", "tell_workers", context);
+}
 void on_loky_task(InterpreterFrame* frame, bool) noexcept {
   tell_pools("take_loky_task", argument_of(frame, 0));
 }
@@ -173,6 +179,9 @@ void watch_engines() {
   watch_function("ray._private.serialization.SerializationContext.serialize", on_ray_serialize);
   watch_function("ray._private.serialization.SerializationContext.deserialize_objects",
                  on_ray_deserialize);
+  for (const std::string module : {"pyspark.core.rdd", "pyspark.rdd"}) {  // from 4.0 on, and before
+    watch_function(module + "._prepare_for_python_RDD", on_spark_function);
+  }
   watch_spark();
   watch_spark_stop();
   watch_data_loader();
