@@ -250,6 +250,17 @@ def _ray_task_id() -> str:
 class _RayFunctions(dict):  # type: ignore[type-arg]
     """The functions that a worker of Ray knows, by their ids. The worker asks once for each that it runs."""
 
+    def __init__(self, known: "dict[Any, Any]", classes: "dict[Any, Any]") -> None:
+        """Take the functions. `classes`: of actors, by the ids of their constructors."""
+        super().__init__(known)
+        self._classes = classes
+
+    def _name(self, key: "Any", function: "_Function") -> str:
+        """Return the name of a task. The constructor of a class that has none of its own is a function of Ray."""
+        name = task_name(function)
+        actor = self._classes.get(key)
+        return name if actor is None or "." in name else f"{actor.__name__}.{name}"
+
     def __getitem__(self, key: "Any") -> "Any":
         """Return Ray's record of a function, with a task in the place of the function."""
         kept = super().__getitem__(key)
@@ -258,7 +269,7 @@ class _RayFunctions(dict):  # type: ignore[type-arg]
             code = getattr(function, "__code__", None)
             if (code is not None and code.co_flags & _COROUTINE) or kept.function_name.startswith("__ray"):
                 return kept
-            task = _core.task_call("Ray", task_name(function), _ray_task_id, kept.function)
+            task = _core.task_call("Ray", self._name(key, function), _ray_task_id, kept.function)
             return kept._replace(function=task)
         except Exception:  # of an unknown version
             return kept
@@ -270,4 +281,5 @@ def watch_ray_functions(manager: "Any") -> None:
     if isinstance(known, _RayFunctions):
         return
     if isinstance(known, dict) and hasattr(manager._worker, "current_task_id"):
-        manager._function_execution_info = _RayFunctions(known)
+        classes = getattr(manager, "_loaded_actor_classes", {})
+        manager._function_execution_info = _RayFunctions(known, classes)

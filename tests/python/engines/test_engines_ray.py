@@ -183,7 +183,7 @@ def test_graph_of_tasks(tmp_path, timeloom, timeloom_program):
     graph = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)
     assert graph["has_needs"] and graph["clock_error_s"] == 0
     assert {row["name"]: row["tasks"] for row in graph["names"]} == {
-        "part": 4, "both": 1, "Keeper.keep": 1, "__init__": 1}  # fmt: skip
+        "part": 4, "both": 1, "Keeper.keep": 1, "Keeper.__init__": 1}  # fmt: skip
     assert {row["name"]: row["tasks"] for row in graph["queues"]} == {"part": 4, "both": 1, "Keeper.keep": 1}
     # The actor may be ready before or after the value.
     assert graph["path"][-1]["key"] == kept and graph["path"][-1]["because"] in ("took its value", "same thread")
