@@ -171,6 +171,12 @@ std::uint64_t File::size(int* error) const noexcept {
   return *error == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
+std::optional<std::int64_t> File::changed_ns() const noexcept {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return std::nullopt;
+  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
 int File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
   const NotCancelled whole;
   if (beyond_file_limit(offset + bytes.size())) return EFBIG;

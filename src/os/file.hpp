@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -45,6 +46,9 @@ class File {
   // file that was only opened here, since that cannot be checked.
   bool is_ours() const noexcept;
   std::uint64_t size(int* error) const noexcept;
+
+  // The time of its last change, in nanoseconds since 1970. None: it cannot be looked at.
+  std::optional<std::int64_t> changed_ns() const noexcept;
 
   // Writes all bytes at `offset`. On failure nothing is undone: the bytes written so far
   // stay, and the caller overwrites them or leaves them to the reader's checks.

@@ -39,6 +39,7 @@
 #include "spool/reader.hpp"
 #include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
+#include "weave/trace/on_disk.hpp"
 #include "weave/trace/trace_files.hpp"
 #include "weave/trace/working_directory.hpp"
 
@@ -395,6 +396,8 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
     working.get().write(Item::kManifest, manifest_of(run, working.get(), keep_spool, stage));
   }
   if (running) mark_as_running(run);
+  const bool syncs = !keep_spool && is_worth_a_sync(run);
+  if (syncs) bring_to_disk(working.get());
   replace_results(working.get(), run, layout);
   WeaveSummary summary = summary_of(source, attempt->written.definitions);
   summary.throttled = std::move(attempt->written.throttled);
@@ -403,6 +406,7 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   if (!running) mark_as_ended(run);
   if (!running && source.maybe_running() == 0) run::forget_job(run);
   if (!keep_spool) {
+    if (syncs) run.sync();
     count_joined(summary, remove_woven_spools(run, spools.size()));
   }
   return summary;

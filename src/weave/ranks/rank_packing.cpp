@@ -16,6 +16,7 @@
 #include "spool/spool_format.hpp"
 #include "weave/ranks/new_conversion.hpp"
 #include "weave/ranks/packed_ranks.hpp"
+#include "weave/trace/on_disk.hpp"
 
 namespace timeloom::weave {
 namespace fs = std::filesystem;
@@ -107,6 +108,12 @@ os::File open_host_file(const os::Directory& spools) {
   return error == 0 ? std::move(file) : os::File();
 }
 
+// An errno value.
+int sync(os::File& file, const os::Directory& directory) noexcept {
+  const int error = file.sync();
+  return error == 0 ? directory.sync() : error;
+}
+
 // Not while the run is woven: that weave may read the log.
 void remove_log(const run::Directory& run, const os::Directory& spool) {
   for (const auto end = std::chrono::steady_clock::now() + 2s; !run.try_lock();) {
@@ -140,6 +147,7 @@ void pack_rank(const SpoolSource& source, const spool::SpoolDirectory& spool,
   host.close();
   if (!part) throw std::system_error(error, std::generic_category());
   os::File written = spools.open_file(host_file_name(), &error);
+  if (error == 0 && !packing.keep_log && is_worth_a_sync(run)) error = sync(written, spools);
   if (error != 0 || !packed::is_sound(std::move(written), *part)) return;
   if (!packing.keep_log) remove_log(run, own);
 }
