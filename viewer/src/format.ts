@@ -7,6 +7,16 @@ export function setTicksPerSecond(ticks: number): void {
   nsPerTick = 1e9 / ticks;
 }
 
+let midnight: number | null = null;
+
+/** Prints instants as times of day; `ns`: the one at the start of the run, since midnight. Null: since the start. */
+export function setTimeOfDay(ns: number | null): void {
+  midnight = ns;
+}
+
+/** Ticks from midnight to the start of the run, where instants are times of day; else 0. */
+export const originTicks = (): number => (midnight ?? 0) / nsPerTick;
+
 export const toNs = (ticks: number): number => ticks * nsPerTick;
 
 const UNITS: [number, string][] = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
@@ -38,9 +48,9 @@ function longDuration(ns: number): string {
   return h ? `${sign}${h} h ${min} min` : `${sign}${min} min ${s} s`;
 }
 
-/** A time since the start of the run, with enough digits to distinguish times `step` ticks apart. */
+/** A time since the start of the run, or a time of day, with enough digits to distinguish times `step` ticks apart. */
 export function instant(ticks: number, step: number): string {
-  const ns = toNs(ticks);
+  const ns = toNs(ticks) + (midnight ?? 0);
   const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(toNs(step), 1)) - 1e-9)));
   const sign = ns < 0 ? "-" : "";
   const rounded = Math.round(Math.abs(ns));
@@ -48,10 +58,11 @@ export function instant(ticks: number, step: number): string {
   const rest = rounded - whole * 1e9;
   const fraction = String(rest).padStart(9, "0").slice(0, digits);
   const grouped = fraction.replace(/(\d{3})(?=\d)/g, "$1 ");
-  const clock = whole < 60 ? String(whole)
-    : [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
-      .slice(whole < 3600 ? 1 : 0).map((n, i) => (i ? String(n).padStart(2, "0") : String(n))).join(":");
-  return `${sign}${clock}${digits ? "." + grouped : ""}${whole < 60 ? " s" : ""}`;
+  const short = whole < 60 && midnight === null, hours = Math.floor(whole / 3600);
+  const clock = short ? String(whole)
+    : [midnight === null ? hours : hours % 24, Math.floor(whole / 60) % 60, whole % 60]
+      .slice(whole < 3600 && midnight === null ? 1 : 0).map((n, i) => (i ? String(n).padStart(2, "0") : String(n))).join(":");
+  return `${sign}${clock}${digits ? "." + grouped : ""}${short ? " s" : ""}`;
 }
 
 /** 12,345,678 */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, duration, instant, parseDuration, percent, fileAndLine, setTicksPerSecond, shortName } from "../src/format";
+import { count, duration, instant, parseDuration, percent, fileAndLine, originTicks, setTicksPerSecond, setTimeOfDay, shortName } from "../src/format";
 
 test("durations have three digits and the unit that fits them", () => {
   const cases: [number, string][] = [
@@ -8,6 +8,14 @@ test("durations have three digits and the unit that fits them", () => {
     [1e9, "1.00 s"], [59.9e9, "59.9 s"], [61e9, "1 min 1 s"], [3661e9, "1 h 1 min"],
   ];
   for (const [ns, words] of cases) assert.equal(duration(ns), words);
+});
+
+test("instants are times of day where that is asked for", () => {
+  setTimeOfDay((23 * 3600 + 59 * 60 + 58) * 1e9 + 250e6);
+  assert.deepEqual([instant(0, 1e9), instant(0, 1e7), instant(1.75e9, 1e9), instant(2e9, 1e8)], ["23:59:58", "23:59:58.25", "0:00:00", "0:00:00.2"]);
+  assert.equal(originTicks(), 86_398.25e9);
+  setTimeOfDay(null);
+  assert.deepEqual([instant(0, 1e9), originTicks()], ["0 s", 0]);
 });
 
 test("instants have the digits that tell neighbours apart", () => {

@@ -39,6 +39,7 @@ test("steps of the axis are round", () => {
   const { step, times } = ticks({ begin: 1.5e8, end: 9.5e8 }, 800, 100, 1);
   assert.equal(step, 1e8);
   assert.deepEqual(times.map((time) => time / 1e8), [2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(ticks({ begin: 0, end: 3.5e8 }, 350, 100, 1, 7e7).times, [3e7, 13e7, 23e7, 33e7], "multiples since midnight");
   const slow = ticks({ begin: 0, end: 3.3e6 }, 330, 100, 300);  // ticks of 300 ns
   assert.ok(Math.abs(slow.step * 300 - 5e8) < 1e-3);
 });

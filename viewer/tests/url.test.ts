@@ -4,7 +4,7 @@ import { type Link, read, write } from "../src/state/url";
 
 const full: Link = {
   range: { begin: 100, end: 2 ** 53 - 1 }, selection: { begin: 5, end: 9, tracks: [0, 7] }, call: { track: 3, time: 12, depth: 4 }, instant: { track: 2, time: 77 },
-  func: "a.b<c>", panel: "flame", filter: "Thread & co, 100 %", sort: "activity", only: "/^app\\./", pinned: [1, 0x80000000], open: [2], folded: [0, 0x80000001], rows: "all", colours: "module", lit: "a.b", moved: [3, 0, 0x80000001, 2], messages: "off", find: "/^a\\.b#c=1$/ > 5 ms",
+  func: "a.b<c>", panel: "flame", filter: "Thread & co, 100 %", sort: "activity", only: "/^app\\./", pinned: [1, 0x80000000], open: [2], folded: [0, 0x80000001], rows: "all", colours: "module", lit: "a.b", moved: [3, 0, 0x80000001, 2], messages: "off", times: "day", find: "/^a\\.b#c=1$/ > 5 ms",
 };
 
 test("what a link says is read again", () => {

@@ -48,6 +48,9 @@ ViewedRun::ViewedRun(const std::filesystem::path& run)
       }) {
   content_.set_marks(std::make_shared<const view::MarksFile>(anchor_));
   content_.set_memory_file(memory_file_of(anchor_));
+  content_.set_is_there([this, opened = view::anchor_state(anchor_)] {
+    return view::anchor_state(anchor_) == opened;
+  });
   set_samples();
   content_.set_line_times(
       [times = line_times_of(run)](const Region& region) { return times.of({&region}); });

@@ -62,6 +62,10 @@ class Content {
                                              std::uint64_t, std::uint64_t)>;
   void set_estimate(Estimate estimate) { estimate_ = std::move(estimate); }
   const Estimate& estimate() const noexcept { return estimate_; }
+  // Sets the question whether the files are still the ones of the run, which any thread may ask.
+  // REQUIRES: as above.
+  void set_is_there(std::function<bool()> is_there) { is_there_ = std::move(is_there); }
+  bool is_there() const { return !is_there_ || is_there_(); }
   // Sets the file of marks; null: marks are not kept. REQUIRES: as above.
   void set_marks(std::shared_ptr<const MarksFile> marks) { marks_ = std::move(marks); }
   const MarksFile* marks() const noexcept { return marks_.get(); }
@@ -128,6 +132,7 @@ class Content {
   std::filesystem::path memory_file_;
   ReadSamples read_samples_;
   Estimate estimate_;
+  std::function<bool()> is_there_;
   std::shared_ptr<const MarksFile> marks_;
   Progress progress_;
   mutable std::mutex mutex_;

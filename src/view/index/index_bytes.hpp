@@ -20,7 +20,9 @@ namespace timeloom::view {
 class DamagedIndex : public Error {
  public:
   DamagedIndex()
-      : Error("the index of the viewer is damaged; remove it, it is made again [TL501]") {}
+      : Error(
+            "the index of the viewer is damaged; start timeloom view again, which makes it anew "
+            "[TL501]") {}
 };
 
 [[noreturn]] inline void damaged() { throw DamagedIndex(); }

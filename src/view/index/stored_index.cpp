@@ -173,6 +173,8 @@ std::uint64_t source_identity(const fs::path& anchor) {
   return mix(identity, files);
 }
 
+std::uint64_t anchor_state(const fs::path& anchor) noexcept { return state_of(anchor); }
+
 fs::path index_path_beside(const fs::path& anchor) {
   const std::string stem = anchor.stem().string();
   return anchor.parent_path() / (stem == "traces" ? "view.timeloom" : stem + ".view.timeloom");

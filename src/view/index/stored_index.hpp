@@ -19,6 +19,8 @@ namespace timeloom::view {
 // A number that changes when the archive of this anchor changes: from the sizes and times of its
 // files.
 std::uint64_t source_identity(const std::filesystem::path& anchor);
+// The same from the anchor alone, for a look in between; 0: it is not there.
+std::uint64_t anchor_state(const std::filesystem::path& anchor) noexcept;
 
 // Beside the archive: "view.timeloom" for "traces.otf2", "NAME.view.timeloom" for other names.
 std::filesystem::path index_path_beside(const std::filesystem::path& anchor);

@@ -66,6 +66,25 @@ def test_an_archive_that_changed_gets_another_index(program, one_run):
     assert (one_run / "view.timeloom").read_bytes() != before
 
 
+def test_a_run_that_is_replaced_or_removed_is_told(program, one_run):
+    anchor = one_run / "traces.otf2"
+    with Viewer(program, one_run) as viewer:
+        viewer.wait()
+
+        def answer():
+            status, _, body = viewer.request("POST", "/api/run", X_Timeloom_Token=viewer.token)
+            return status, b"replaced or removed" in body and b"[TL507]" in body
+
+        seen = anchor.stat()
+        assert answer() == (200, False)
+        os.utime(anchor, ns=(1, 1))
+        assert answer() == (500, True)
+        os.utime(anchor, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+        assert answer() == (200, False)
+        one_run.rename(one_run.with_name("elsewhere"))
+        assert answer() == (500, True)
+
+
 def test_two_viewers_at_once(program, one_run):
     with Viewer(program, one_run) as one, Viewer(program, one_run) as other:
         first, second = one.wait(), other.wait()

@@ -7,7 +7,7 @@ import { LiveBar } from "./Live";
 
 export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boolean) => void }) {
   const { run, viewing, navigator } = useOpened();
-  const { range, find, found, hit } = useView();
+  const { range, find, found, hit, clock } = useView();
   const step = span(range) / 1000;
   return (
     <header>
@@ -25,7 +25,9 @@ export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boole
       </form>
       <LiveBar />
       <div class="zooming" role="group" aria-label="Zoom">
-        <span class="shownrange" title="The visible range">{instant(range.begin, step)} <span class="faint">+</span> {duration(span(range))}</span>
+        <button class="shownrange" disabled={run.midnight === undefined} title={`The visible range. ${clock ? "Time since the start" : "Time of day"} (O)`} onClick={() => viewing.showClock(!clock)}>
+          {instant(range.begin, step)} <span class="faint">+</span> {duration(span(range))}
+        </button>
         <button aria-label="Zoom out" title="Zoom out (S)" onClick={() => viewing.zoomBy(2)}>−</button>
         <button aria-label="Zoom in" title="Zoom in (W)" onClick={() => viewing.zoomBy(0.5)}>+</button>
         <button aria-label="Zoom back" title="Back to the zoom before (Backspace)" onClick={() => viewing.back()}>↶</button>

@@ -10,6 +10,8 @@ import { pathsOf } from "../source/source";
 import { type Opened, useAnswer, useOpened, useView } from "./hooks";
 
 const MOST = 14;
+/** Characters of a name. */
+const LONGEST = 24;
 const TITLES: Record<Colouring, string> = { function: "function", module: "module", package: "package", kind: "kind", rank: "process" };
 
 /** The work of each region in the whole run, and whether waiting is known, by cause where causes are. */
@@ -33,8 +35,13 @@ function entriesOf(working: Float64Array, keys: readonly string[]): Entry[] {
     .sort((a, b) => Number(a.key === LIBRARIES) - Number(b.key === LIBRARIES) || b.time - a.time);
 }
 
-/** A name without the module of the program itself. */
-const shown = (name: string): string => (name.startsWith("__main__.") && !name.startsWith("__main__.<") ? name.slice(9) : name);
+/** A name without the module of the program itself; the end of a long one, which tells it apart. */
+function shown(name: string): string {
+  if (name.startsWith("__main__.") && !name.startsWith("__main__.<")) return shown(name.slice(9));
+  let from = 0;
+  while (name.length - from > LONGEST && name.indexOf(".", from) > 0) from = name.indexOf(".", from) + 1;
+  return from ? `…${name.slice(from)}` : name;
+}
 
 const rankEntries = ({ processes }: Run): Entry[] => processes.map(({ name, pid }, id) => ({ key: rankKey(id), name: name || `process ${pid}`, time: 0 }));
 

@@ -35,6 +35,12 @@ function dateOf(time: Date): string {
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
+/** The ns since midnight, here, at a time in ns since 1970. */
+function sinceMidnight(ns: bigint): number {
+  const time = new Date(Number(ns / 1_000_000n));
+  return (3600 * time.getHours() + 60 * time.getMinutes() + time.getSeconds()) * 1e9 + Number(ns % 1_000_000_000n);
+}
+
 const causeOf = (word: string | undefined): number => Math.max(0, (CAUSES as readonly string[]).indexOf(word ?? ""));
 
 export function runOf(json: unknown): Run {
@@ -51,6 +57,7 @@ export function runOf(json: unknown): Run {
     ticksPerSecond: from.ticks_per_second,
     length: from.length,
     events: from.events,
+    ...(from.start_ns ? { midnight: sinceMidnight(BigInt(from.start_ns)) } : {}),
     secondsPerEvent: from.cost?.seconds_per_event ?? 0,
     waiting: from.waiting ?? false,
     causes: from.causes ?? false,

@@ -63,6 +63,7 @@ export const KEYS: readonly Key[] = [
   { keys: ["4"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("flame") },
   { keys: ["5"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("source") },
   { keys: ["6"], shown: "6", words: "messages between processes", run: ({ viewing }) => viewing.openPanel("messages") },
+  { keys: ["o"], shown: "O", words: "time of day, or time since the start", run: ({ viewing }) => viewing.showClock(!viewing.view.clock) },
   { keys: ["x"], shown: "X", words: "hide or show messages", run: ({ viewing }) => viewing.store.set({ quiet: !viewing.view.quiet }) },
   { keys: ["p"], shown: "P", words: "open or close the panel below", run: ({ viewing }) => viewing.store.set({ panelOpen: !viewing.view.panelOpen }) },
   { keys: ["?"], shown: "?", words: "this list", run: ({ viewing }) => viewing.store.set({ help: !viewing.view.help }) },

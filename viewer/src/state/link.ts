@@ -58,6 +58,7 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
   if (colouring) change.colouring = colouring;
   if (link.lit) change.lit = link.lit;
   if (link.messages === "off") change.quiet = true;
+  viewing.showClock(link.times === "day");
   if (link.marks) change.marks = readMarks(link.marks);
   if (link.filter) change.filter = link.filter;
   if (link.only) change.only = link.only;
@@ -99,7 +100,7 @@ export function follow(viewing: Viewing, align?: Alignment): () => void {
       ...(view.panelOpen ? { panel: view.panel } : {}),
       ...(view.instant && view.amount === AT_INSTANT ? { instant: view.instant } : {}),
       ...(view.panelOpen && ["function", "source"].includes(view.panel) && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
-      marks: writeMarks(view.marks), messages: view.quiet ? "off" : "", filter: view.filter, sort: view.sort === "order" ? "" : view.sort, only: view.only, pinned: [...view.pinned], moved: [...view.moved].flat(), find: view.found ? view.find : "",
+      marks: writeMarks(view.marks), messages: view.quiet ? "off" : "", times: view.clock ? "day" : "", filter: view.filter, sort: view.sort === "order" ? "" : view.sort, only: view.only, pinned: [...view.pinned], moved: [...view.moved].flat(), find: view.found ? view.find : "",
       open: [...view.folds].flatMap(([row, open]) => (open ? [row] : [])), folded: [...view.folds].flatMap(([row, open]) => (open ? [] : [row])),
       rows: view.folding === "fit" ? "" : view.folding, colours: view.colouring === "function" ? "" : view.colouring, lit: view.lit,
     });

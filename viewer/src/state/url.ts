@@ -27,6 +27,8 @@ export interface Link {
   find?: string;
   /** "off": not drawn. */
   messages?: string;
+  /** "day": instants are times of day. */
+  times?: string;
   /** In the form of src/state/marks.ts. */
   marks?: string;
   /** For two runs: the call at which they are aligned. */
@@ -48,7 +50,7 @@ export function write(link: Link): string {
   if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
   if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
   if (link.instant) add("held", `${link.instant.track},${Math.round(link.instant.time)}`);
-  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks", "rows", "colours", "lit"] as const) if (link[key]) add(key, link[key]);
+  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "times", "marks", "rows", "colours", "lit"] as const) if (link[key]) add(key, link[key]);
   for (const key of ["pinned", "open", "folded", "moved"] as const) if (link[key]?.length) add(key, link[key].join(","));
   return words.join("&");
 }
@@ -72,7 +74,7 @@ export function read(fragment: string): Link {
   if (call?.length === 3) link.call = { track: call[0], time: call[1], depth: call[2] };
   const held = numbers(words.get("held") ?? "", ",");
   if (held?.length === 2) link.instant = { track: held[0], time: held[1] };
-  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks", "rows", "colours", "lit"] as const) {
+  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "times", "marks", "rows", "colours", "lit"] as const) {
     const value = words.get(key);
     if (value) link[key] = value;
   }

@@ -1,5 +1,6 @@
 // The state of the page: one value that all parts read, and the few functions that change it.
 import { AT_INSTANT, type Bundle, type CallRef, type Found, type Mark, type MemoryQuestion, NONE, PROCESS_MEMORY, type Run, type Selection } from "../model";
+import { setTimeOfDay } from "../format";
 import type { Colouring } from "../palette";
 import { around, clamp, move, type Range, span, zoom } from "../timeline/scale";
 import type { Live } from "../source/live";
@@ -57,6 +58,8 @@ export interface View {
   readonly amount: number;
   /** The chosen instant of the memory of a process, by the location of its counter. */
   readonly instant: { readonly track: number; readonly time: number } | null;
+  /** Instants are times of day. */
+  readonly clock: boolean;
   readonly find: string;
   readonly found: Found | null;
   /** Where there are hits, if `found` has not all of them. */
@@ -96,13 +99,20 @@ export class Viewing {
   constructor(public run: Run) {
     this.whole = wholeOf(run);
     this.store = new Store<View>({
-      range: this.whole, folding: "fit", folds: new Map(), colouring: "function", lit: "", tall: new Set(), pinned: [], filter: "", sort: "order", only: "", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1, amount: 1, instant: null,
+      range: this.whole, folding: "fit", folds: new Map(), colouring: "function", lit: "", tall: new Set(), pinned: [], filter: "", sort: "order", only: "", moved: new Map(), selection: null, call: null, message: null, quiet: false, clock: false, func: -1, amount: 1, instant: null,
       panel: "functions", panelOpen: false, find: "", found: null, density: null, findError: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, live: null, grown: 0, following: true, window: null, said: "",
     });
   }
 
   get view(): View {
     return this.store.get();
+  }
+
+  /** Shows times of day, if the run has them, or times since its start. */
+  showClock(clock: boolean): void {
+    const { midnight } = this.run;
+    setTimeOfDay(clock && midnight !== undefined ? midnight : null);
+    this.store.set({ clock });
   }
 
   show(range: Range): void {

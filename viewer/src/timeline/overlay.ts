@@ -1,7 +1,7 @@
 // The moving parts above the picture of the rows: selection, selected call, call under the pointer, hits, markers; and
 // the time axis.
 import type { Theme } from "../colour";
-import { duration, instant, toNs } from "../format";
+import { duration, instant, toNs, originTicks } from "../format";
 import { AT_INSTANT, type CallRef, type Link, type Marker, type Selection } from "../model";
 import type { View } from "../state/view";
 import { LINE, lineTop, type Row } from "./layout";
@@ -34,7 +34,7 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
   const { view, frame, theme } = marks;
   context.clearRect(0, 0, width, height);
   context.fillStyle = theme.dark ? "rgba(255,255,255,.05)" : "rgba(0,0,0,.05)";
-  for (const time of ticks(frame.range, width, 110, toNs(1)).times) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);
+  for (const time of ticks(frame.range, width, 110, toNs(1), originTicks()).times) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);
   const selection = marks.rubber ?? view.selection;
   if (selection) drawSelection(context, width, height, selection, marks);
   for (const row of frame.rows) drawRowMarks(context, width, row, marks);
@@ -125,7 +125,7 @@ export function drawAxis(context: CanvasRenderingContext2D, width: number, heigh
   const { frame: { range }, theme, view } = marks;
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, height);
-  const { step, times } = ticks(range, width, 110, toNs(1));
+  const { step, times } = ticks(range, width, 110, toNs(1), originTicks());
   context.font = "11.5px system-ui, sans-serif";
   context.textBaseline = "middle";
   const selection = marks.rubber ?? view.selection;

@@ -54,10 +54,11 @@ export function tickStep(smallest: number): number {
   return step > 50e9 ? 60e9 : step;
 }
 
-/** The marks of the axis of a range; `ns` is the length of its time unit. */
-export function ticks(range: Range, width: number, pixelsApart: number, ns: number): { step: number; times: number[] } {
+/** The marks of the axis of a range; `ns` is the length of its time unit, `origin` the time from the point at which they
+    count to the start of the run. */
+export function ticks(range: Range, width: number, pixelsApart: number, ns: number, origin = 0): { step: number; times: number[] } {
   const step = tickStep((span(range) / width) * pixelsApart * ns) / ns;
   const times: number[] = [];
-  for (let time = Math.ceil(range.begin / step) * step; time <= range.end; time += step) times.push(time);
+  for (let n = Math.ceil((range.begin + origin) / step); n * step - origin <= range.end; n++) times.push(n * step - origin);
   return { step, times };
 }

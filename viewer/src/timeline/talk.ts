@@ -65,17 +65,30 @@ export class TalkCache {
     if (question === this.asked) return;
     this.asked = question;
     clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.fetch(this.questionOf(wide, rows), key), QUIET);
+  }
+
+  private questionOf(range: Range, rows: readonly Row[]): MessageRange {
     const tracks = [...new Set(rows.flatMap((row) => row.locations))];
     const all = tracks.length === this.locations || tracks.length > MOST_TRACKS;
-    this.timer = setTimeout(() => void this.fetch({ ...wide, tracks: all ? null : tracks, limit: MOST, columns: COLUMNS }, key), QUIET);
+    return { begin: Math.floor(range.begin), end: Math.ceil(range.end), tracks: all ? null : tracks, limit: MOST, columns: COLUMNS };
+  }
+
+  /** The messages of a range, for a picture of it. */
+  async whole(range: Range, rows: readonly Row[], signal: AbortSignal): Promise<TalkShown> {
+    return this.answer(this.questionOf(range, rows), signal);
+  }
+
+  private async answer(question: MessageRange, signal: AbortSignal): Promise<TalkShown> {
+    const [messages, collectives] = await Promise.all([this.source.messages(question, signal), this.source.collectives(question, signal)]);
+    return { messages, collectives };
   }
 
   private async fetch(question: MessageRange, rows: string): Promise<void> {
     this.control.abort();
     const { signal } = (this.control = new AbortController());
     try {
-      const [messages, collectives] = await Promise.all([this.source.messages(question, signal), this.source.collectives(question, signal)]);
-      this.known = { messages, collectives, rows, range: { begin: question.begin, end: question.end } };
+      this.known = { ...(await this.answer(question, signal)), rows, range: { begin: question.begin, end: question.end } };
       this.changed();
     } catch {
       // The view has moved on, or the timeline reports the problem.
@@ -140,8 +153,11 @@ function barsOf(talk: TalkShown, anchors: Anchors, frame: Frame, width: number):
   });
 }
 
+/** The part of a canvas's context that messages are drawn with: a drawing in SVG has it, too. */
+export type Pen = Pick<CanvasRenderingContext2D, "fillStyle" | "strokeStyle" | "lineWidth" | "globalAlpha" | "fillRect" | "strokeRect" | "beginPath" | "moveTo" | "lineTo" | "quadraticCurveTo" | "arc" | "stroke" | "fill">;
+
 /** Draws bars for collective operations, with the waiting part, and arrows for messages; `chosen` is highlighted. */
-export function drawTalk(context: CanvasRenderingContext2D, width: number, frame: Frame, talk: TalkShown, anchors: Anchors, theme: Theme, pointed: Spoken | null, chosen: Bundle | null): void {
+export function drawTalk(context: Pen, width: number, frame: Frame, talk: TalkShown, anchors: Anchors, theme: Theme, pointed: Spoken | null, chosen: Bundle | null): void {
   for (const { gathering, left, right, waited, y } of barsOf(talk, anchors, frame, width)) {
     context.fillStyle = theme.background;
     context.fillRect(left - 1, y - 1, right - left + 2, BAR + 2);
@@ -167,7 +183,7 @@ export function drawTalk(context: CanvasRenderingContext2D, width: number, frame
   context.globalAlpha = 1;
 }
 
-export function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Way, colour: string, thick: number, alpha: number): void {
+export function drawArrow(context: Pen, { x0, y0, x1, y1 }: Way, colour: string, thick: number, alpha: number): void {
   context.globalAlpha = alpha;
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = thick;

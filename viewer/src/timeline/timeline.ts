@@ -19,7 +19,7 @@ import { type Recorded, recordAll } from "./record";
 import { Rows } from "./rows";
 import { type Edge, Pointer, type Surface } from "./pointer";
 import { around, levelFor, span, toTime, toX } from "./scale";
-import { Anchors, type Spoken, spokenAt, TalkCache, talks, type TalkShown } from "./talk";
+import { Anchors, drawTalk, type Pen, type Spoken, spokenAt, TalkCache, talks, type TalkShown } from "./talk";
 
 /** ms without a change before tiles are fetched that may be visible next. */
 const QUIET = 150;
@@ -155,6 +155,14 @@ export class Timeline implements Surface {
     renderer.setColours(this.theme, this.painting);
     canvas.width = this.elements!.picture.width;
     return recordAll(this.rows.layout, this.viewing.view.range, { canvas, renderer, cache: this.cache, values: this.values }, recorder);
+  }
+
+  /** Draws the messages and collective operations over such a picture of these rows. */
+  async drawMessages(pen: Pen, rows: readonly Row[]): Promise<void> {
+    const { range, quiet } = this.viewing.view;
+    if (quiet || !talks(this.known.get().side)) return;
+    const talk = await this.talk.whole(range, rows, new AbortController().signal);
+    drawTalk(pen, this.width, { range, rows, top: 0, pinnedBottom: 0 }, talk, this.anchors, this.theme, null, null);
   }
 
   /** The rows among which a row can be moved, in their order. */

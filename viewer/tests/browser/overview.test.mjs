@@ -165,6 +165,7 @@ test("the drawing has all rows, the waiting, and its title above the time axis",
   assert.ok(Number(title[1]) < Number(tick[1]));
   // Condition.wait waits for a lock nearly all of its time, and is known to do so.
   assert.ok(svg.includes('fill="#f5ebb8"'));
+  assert.match(svg, /<path d="M[^"]+L[^"]+" fill="none"/, "arrows of messages");
   await close();
 });
 
