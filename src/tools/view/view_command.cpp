@@ -4,8 +4,12 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "tools/command_options.hpp"
@@ -155,14 +159,25 @@ std::string sources_of(const view::Content& content) {
   return json + "}";
 }
 
+// The page is written without it if its file is damaged.
+std::vector<std::string> memory_of(ViewedRun& run, const view::Index& index) try {
+  const std::filesystem::path& file = run.content().memory_file();
+  if (file.empty()) return {};
+  return view::memory_sections(file, index, run.definitions());
+} catch (const Error& error) {
+  print_line(error.what());
+  return {};
+}
+
 int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   exchange::Destination out(options.html, options.force);
   std::vector<view::RunInside> inside;
   for (const auto& run : runs) {
     std::shared_ptr<const view::Index> index = run->index();
     std::string sources = options.with_source ? sources_of(run->content()) : std::string();
+    std::vector<std::string> memory = memory_of(*run, *index);
     inside.push_back({run->content().describe(), &run->definitions(), std::move(index),
-                      run->content().memory_file(), std::move(sources)});
+                      std::move(memory), std::move(sources)});
   }
   const bool all_calls = view::write_html(view::page(), inside, out);
   out.finish();

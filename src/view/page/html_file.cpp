@@ -202,17 +202,6 @@ void write_outline(const RunInside& run, const AuxiliaryEvents& events, const Li
   data.section(12, json_text(about));
 }
 
-// The amounts that need no births and deaths of blocks.
-void write_memory(const RunInside& run, DataWriter& data) {
-  for (const MemoryAmount amount :
-       {MemoryAmount::kAllocated, MemoryAmount::kAtPeak, MemoryAmount::kAtEnd}) {
-    AnswerWriter head;
-    head.f64(static_cast<std::uint64_t>(amount));
-    const HeldMemory held = held_memory(run.memory, *run.index, *run.definitions, {amount});
-    data.section(13, head.take() + memory_answer(held));
-  }
-}
-
 // `outline`: limits of the outline; null: the file contains all calls.
 void write_data(const RunInside& run, const LimitsInside* outline, exchange::Destination& out) {
   DataWriter data(out);
@@ -223,11 +212,24 @@ void write_data(const RunInside& run, const LimitsInside* outline, exchange::Des
   const AuxiliaryEvents events(*run.index, *run.definitions);
   if (outline != nullptr) write_outline(run, events, *outline, data);
   write_messages(run, events, data);
-  if (!run.memory.empty()) write_memory(run, data);
+  for (const std::string& section : run.memory) data.section(13, section);
   data.finish();
 }
 
 }  // namespace
+
+std::vector<std::string> memory_sections(const std::filesystem::path& file, const Index& index,
+                                         const Definitions& definitions) {
+  std::vector<std::string> sections;
+  for (const MemoryAmount amount :
+       {MemoryAmount::kAllocated, MemoryAmount::kAtPeak, MemoryAmount::kAtEnd}) {
+    AnswerWriter head;
+    head.f64(static_cast<std::uint64_t>(amount));
+    const HeldMemory held = held_memory(file, index, definitions, {amount});
+    sections.push_back(head.take() + memory_answer(held));
+  }
+  return sections;
+}
 
 bool write_html(std::string_view page, std::span<const RunInside> runs, exchange::Destination& out,
                 const LimitsInside& limits) {

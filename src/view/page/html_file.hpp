@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/definitions.hpp"
 #include "exchange/destination.hpp"
@@ -28,9 +29,14 @@ struct RunInside {
   std::string description;  // the run, as JSON
   const Definitions* definitions = nullptr;
   std::shared_ptr<const Index> index;
-  std::filesystem::path memory;  // the file of the memory by call path; empty: none
-  std::string sources;           // a JSON object of answers to `source` by region; empty: none
+  std::vector<std::string> memory;  // memory_sections(); empty: none
+  std::string sources;              // a JSON object of answers to `source` by region; empty: none
 };
+
+// The amounts of memory that need no births and deaths of blocks, from the file of a run. Throws
+// Error if the file is damaged. REQUIRES: the definitions belong to the run.
+std::vector<std::string> memory_sections(const std::filesystem::path& file, const Index& index,
+                                         const Definitions& definitions);
 
 // Returns true if the file contains all calls, false if it contains outlines. REQUIRES: one run, or
 // two for a comparison.

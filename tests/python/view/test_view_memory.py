@@ -208,6 +208,11 @@ def test_a_page_without_a_server_has_the_peak_and_the_end(program, timeloom, tmp
         viewer.wait()
         expected = [struct.pack("<d", amount) + viewer.ask("memory", struct.pack("<2Id", amount, NONE, 0)) for amount in range(3)]
     assert inside == expected
+    file = run / "memory.timeloom"
+    file.write_bytes(file.read_bytes()[:-9])
+    done = timeloom("view", run, "--html", tmp_path / "without.html")
+    assert "memory.timeloom is damaged" in done.stderr and "[TL730]" in done.stderr
+    assert 13 not in [tag for tag, _ in sections_of((tmp_path / "without.html").read_text())]
 
 
 def test_the_manifest_names_the_file(tmp_path, timeloom):
