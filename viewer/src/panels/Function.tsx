@@ -3,11 +3,11 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { causeWords } from "../causes";
 import { count, duration, instant, nsDuration, percent, toNs } from "../format";
-import { type CallRef, nameOfLocation, NONE, type Selection } from "../model";
-import { type Bin, byFunction, callees, callers, histogram, type Neighbour, type Row } from "../profile";
+import { type CallRef, type EstimateJson, nameOfLocation, NONE, type Selection } from "../model";
+import { type Bin, byFunction, callees, callers, histogram, type Neighbour, type Row, withEstimates } from "../profile";
 import { Cell, Empty, Head, NoFunction, scrolled } from "./cells";
 import { Visits } from "./Visits";
-import { type Opened, type Profiled, useAnswer, useOpened, useProfile, useProfiles, useView } from "./hooks";
+import { type Opened, type Profiled, useAnswer, useEstimates, useOpened, useProfile, useProfiles, useView } from "./hooks";
 
 const MOST_CALLS = 10_000;
 const MOST_TRACKS = 64;
@@ -30,15 +30,15 @@ function Box({ title, children }: { title: string; children: ComponentChildren }
 
 function Sandwich({ data, func }: { data: Profiled; func: number }) {
   const { run, navigator, viewing } = useOpened();
-  const region = run.regions[func];
+  const region = run.regions[func], estimates = useEstimates(data);
   const parts = useMemo(() => ({
-    row: byFunction(data.profile, data.paths, run.regions).find((row) => row.key === func), in: callers(data.profile, data.paths, func), out: callees(data.profile, data.paths, func),
-  }), [data, func]);
+    row: withEstimates(byFunction(data.profile, data.paths, run.regions), estimates).find((row) => row.key === func), in: callers(data.profile, data.paths, func), out: callees(data.profile, data.paths, func),
+  }), [data, func, estimates]);
   return (
     <section>
       <h2>{region.name}</h2>
       <p class="faint">{region.file ? `${region.file}:${region.line}` : "no file known"}</p>
-      {run.parts.length ? <BothSums func={func} /> : <p>{parts.row ? <Sums row={parts.row} /> : "It is not called here."}</p>}
+      {run.parts.length ? <BothSums func={func} /> : <p>{parts.row ? <Sums row={parts.row} guess={estimates.find((one) => one.region === func)} /> : "It is not called here."}</p>}
       <p class="buttons">{!run.outline && <button onClick={() => navigator.findFunction(func)}>Find its calls</button>} <button onClick={() => viewing.openPanel("source")}>Source</button></p>
       <Neighbours title="called by" list={parts.in} />
       <Neighbours title="calls" list={parts.out} />
@@ -46,8 +46,9 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
   );
 }
 
-function Sums({ row }: { row: Row }) {
-  return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)}{row.waiting > 0 && <>, of it waiting {duration(row.waiting)}{row.causes.length > 0 && <> ({causeWords(row.causes)})</>}</>}{row.visits > 0 && <> · mean {duration(row.total / row.visits)}</>}</>;
+function Sums({ row, guess }: { row: Row; guess?: EstimateJson | undefined }) {
+  const time = (ticks: number, error = 0) => (error ? `~${duration(ticks)} ± ${duration(error)}` : duration(ticks));
+  return <>{count(row.visits)} visits · total {time(row.total, guess?.total_error)} · own {time(row.own, guess?.own_error)}{row.waiting > 0 && <>, of it waiting {duration(row.waiting)}{row.causes.length > 0 && <> ({causeWords(row.causes)})</>}</>}{row.visits > 0 && !guess?.total_error && <> · mean {duration(row.total / row.visits)}</>}</>;
 }
 
 /** The sums of a function in each of two runs. */

@@ -4,7 +4,7 @@ import { causeWords, mainCauseWords } from "../causes";
 import { count, duration, fileAndLine, percent } from "../format";
 import { byFunction, byModule, ownTime, type Row, tellsWaiting, withEstimates } from "../profile";
 import { BEYOND, Cell, Head, scrolled } from "./cells";
-import { useAnswer, useOpened, type Profiled } from "./hooks";
+import { useEstimates, useOpened, type Profiled } from "./hooks";
 import { NoRows, SoughtField, useSought } from "./Sought";
 
 type Column = "name" | "own" | "working" | "waiting" | "total" | "visits" | "mean" | "min" | "max";
@@ -30,15 +30,14 @@ const TITLES: Record<Column, [string, string]> = {
 };
 
 export function SumsTable({ data, by }: { data: Profiled; by: "function" | "module" }) {
-  const { run, viewing, source } = useOpened();
-  const { value: estimates } = useAnswer(async (signal) => (run.throttled && by === "function" ? source.estimates(data.scope, signal) : []), [data, by], 0);
-  const estimated = new Map((estimates ?? []).map((one) => [one.region as number | string, one]));
+  const { run, viewing } = useOpened();
+  const estimates = useEstimates(data), estimated = new Map(estimates.map((one) => [one.region as number | string, one]));
   const [sort, setSort] = useState<Column>("own");
   const [all, setAll] = useState(false);
   const sought = useSought();
   const nameOf = (row: Row) => (typeof row.key === "string" ? row.key : run.regions[row.key]?.name ?? BEYOND);
   const every = useMemo(() => {
-    const list = by === "function" ? withEstimates(byFunction(data.profile, data.paths, run.regions), estimates ?? []) : byModule(data.profile, data.paths, run.regions);
+    const list = by === "function" ? withEstimates(byFunction(data.profile, data.paths, run.regions), estimates) : byModule(data.profile, data.paths, run.regions);
     return list.sort((a, b) => (sort === "name" ? nameOf(a).localeCompare(nameOf(b)) : valueOf[sort](b) - valueOf[sort](a)));
   }, [data, by, sort, estimates]);
   const rows = sought.all ? every : every.filter((row) => sought.keeps(nameOf(row), typeof row.key === "number" ? run.regions[row.key]?.file ?? "" : ""));

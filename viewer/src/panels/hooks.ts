@@ -3,7 +3,7 @@ import { createContext } from "preact";
 import { useContext, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { Theme } from "../colour";
 import { EMPTY_PROFILE, scopesOf } from "../compare";
-import type { Paths, Profile, Run, Selection } from "../model";
+import type { EstimateJson, Paths, Profile, Run, Selection } from "../model";
 import { pathsOf, type Source } from "../source/source";
 import type { Comparing, Navigator } from "../state/commands";
 import type { Store } from "../state/store";
@@ -62,6 +62,8 @@ export function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, question:
   return answer;
 }
 
+const NO_ESTIMATES: readonly EstimateJson[] = [];
+
 export interface Profiled {
   readonly profile: Profile;
   readonly paths: Paths;
@@ -78,6 +80,12 @@ export function useProfile(): Answer<Profiled> {
     const [profile, paths] = await Promise.all([source.profile(whole, signal), pathsOf(source)]);
     return { profile, paths, scope: whole };
   }, [selection, selection ? null : range, selection ? null : filter, grown]);
+}
+
+/** The functions of which some time is estimated from samples. */
+export function useEstimates(data: Profiled): readonly EstimateJson[] {
+  const { run, source } = useOpened();
+  return useAnswer(async (signal) => (run.throttled ? source.estimates(data.scope, signal) : NO_ESTIMATES), [data], 0).value ?? NO_ESTIMATES;
 }
 
 export interface ProfiledPair {

@@ -55,6 +55,8 @@ test("estimated times have a mark in the table of functions", async () => {
   assert.equal((await texts(page, ".panel tbody td.number:has-text('~')")).length, 1);
   assert.match(await row.innerText(), /plate\.Slab\.relax/);
   assert.match(await row.locator("td", { hasText: "~500 ms" }).getAttribute("title"), /± 4\.00 ms/);
+  await row.locator("button.link").click();
+  await page.waitForSelector("text=total 500 ms · own ~500 ms ± 4.00 ms");
   await close();
 });
 

@@ -364,7 +364,7 @@ test("at 200 % zoom, the causes, the rows and the names of a table can be reache
   await close();
 });
 
-for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a cause", "#rows=all&lit=waiting%20lock&panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"], ["source", "#panel=source&func=plate.Slab.relax"], ["marks", "#marks=500000000:first;900000000:second&panel=marks"], ["messages", "#panel=messages"], ["two runs", "?two#panel=functions"], ["two runs' flame graph", "?two#panel=flame"]]) {
+for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a cause", "#rows=all&lit=waiting%20lock&panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"], ["source", "#panel=source&func=plate.Slab.relax"], ["memory at an instant", "?memory#panel=memory&held=47,800000000"], ["marks", "#marks=500000000:first;900000000:second&panel=marks"], ["messages", "#panel=messages"], ["two runs", "?two#panel=functions"], ["two runs' flame graph", "?two#panel=flame"]]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`axe finds nothing wrong: ${name}, ${colorScheme}`, async () => {
       const { page, close } = await open(link, { colorScheme });
