@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/samples/sampled_time.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
 
@@ -107,13 +108,20 @@ void ParameterColumns::write(RowWriter& row, profile::ParameterSetId id) const {
 }
 
 MetricColumns::MetricColumns(const CallTree& tree)
-    : metrics_(tree.definitions.metrics), used_(metrics_.size()) {
+    : metrics_(tree.definitions.metrics),
+      sampled_calls_(has_sampled_calls(tree.definitions)),
+      used_(metrics_.size()) {
   // Sampled metrics have a column in every run that samples them.
   for (std::size_t i = 0; i < used_.size(); ++i) used_[i] = metrics_[i].sampled();
   for (const profile::LocationProfile& location : tree.locations) {
     for (const profile::MetricCell& cell : location.metrics) used_[cell.metric.value()] = true;
     for (const profile::SampleCell& cell : location.samples) used_[cell.metric.value()] = true;
   }
+}
+
+// Profiles of recorded calls have the sum of the samples of a call path, not their number.
+bool MetricColumns::has_only_sum(std::size_t metric) const {
+  return !sampled_calls_ && is_sampled_time(metrics_[metric]);
 }
 
 void MetricColumns::add_to(Columns& columns) const {
@@ -123,6 +131,10 @@ void MetricColumns::add_to(Columns& columns) const {
     const std::string name = "metric." + utf8(metric_name(metric));
     if (metric.sampled()) {
       columns.add(name, ColumnType::kInteger);
+      continue;
+    }
+    if (has_only_sum(i)) {
+      columns.add(name + ".sum", ColumnType::kReal);
       continue;
     }
     columns.add(name + ".count", ColumnType::kInteger);
@@ -151,6 +163,10 @@ void MetricColumns::write(RowWriter& row, NodeId node) {
       continue;
     }
     const auto* const cell = cell_at(location_->metrics, counter_[i], id, node);
+    if (has_only_sum(i)) {
+      cell == nullptr ? row.none() : row.real(cell->statistics.sum);
+      continue;
+    }
     if (cell == nullptr) {
       for (int column = 0; column < 4; ++column) row.none();
       continue;

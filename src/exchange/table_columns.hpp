@@ -60,7 +60,10 @@ class MetricColumns {
   void write(RowWriter& row, profile::NodeId node);
 
  private:
+  bool has_only_sum(std::size_t metric) const;
+
   const std::vector<Metric>& metrics_;
+  const bool sampled_calls_;
   std::vector<bool> used_;  // by metric: true if some call path has a value
   const profile::LocationProfile* location_ = nullptr;
   std::vector<std::size_t> counter_;  // by metric: the next cell

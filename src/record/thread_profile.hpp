@@ -107,6 +107,9 @@ class ThreadProfile {
   void wait(std::uint32_t metric, std::uint64_t nanoseconds) noexcept;
   // Where that counts: the place in the file. 0: outside all regions.
   std::uint32_t waiting_place() const noexcept { return counting_node(); }
+  // The place of the call path that is being visited; 0: none is, or it is beyond a limit. Also for
+  // a handler of a signal that interrupts the thread anywhere.
+  std::uint32_t visited_place() const noexcept { return beyond() != 0 ? 0 : current_; }
   // The time of the last enter or leave.
   std::uint64_t last_time() noexcept {
     const std::uint64_t left = file_->header().last.load(std::memory_order_relaxed);

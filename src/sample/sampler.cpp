@@ -138,6 +138,7 @@ void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr
   }
   spool::Sample sample{os::now(), address, cpu - std::min(cpu, thread.cpu_ns.load()),
                        thread.recorder->innermost_region(kMostLevels)};
+  sample.place = thread.recorder->visited_place();
   Walk const walk = g_walk.load(std::memory_order_relaxed);
   const bool with_stack = walk != nullptr && thread.stacks != nullptr;
   if (!with_stack) sample.line = line_in(sample.region);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/samples/sampled_time.hpp"
 #include "core/waiting_metric.hpp"
 #include "weave/last_gap.hpp"
 #include "weave/wait_causes.hpp"
@@ -42,6 +43,7 @@ class Aggregator {
       }
     }
     add_causes();
+    add_sampled_time();
     add_last_gap();
     contain_children();
     return std::move(result_);
@@ -147,6 +149,17 @@ class Aggregator {
     }
     for (const auto& [key, waited] : sums) {
       result_.samples.push_back({key.first, key.second, waited});
+    }
+  }
+
+  void add_sampled_time() {
+    const auto metric = std::ranges::find_if(metrics_, is_sampled_time);
+    if (metric == metrics_.end()) return;
+    const MetricId id{static_cast<std::uint32_t>(metric - metrics_.begin())};
+    const auto& places = process_.sampled_places;
+    for (auto one = places.lower_bound({data_.location, 0});
+         one != places.end() && one->first.first == data_.location; ++one) {
+      result_.metrics.push_back({nodes_[one->first.second], id, one->second});
     }
   }
 

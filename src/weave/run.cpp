@@ -215,7 +215,8 @@ Written write_results(SpoolSource& source, const fs::path& directory, const Weav
   std::unique_ptr<RunSink> trace;
   const bool with_trace = source.wants_trace();
   const bool with_profile = source.wants_profile();
-  if (with_profile) sinks.push_back(&tree);
+  SampledTimeSink sampled(tree, source.sampled_times(), source.sampled_time_metric());
+  if (with_profile) sinks.push_back(&sampled);
   if (with_trace) {
     trace = create_trace(source, directory);
     sinks.push_back(trace.get());
@@ -270,7 +271,7 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   const auto threads =
       std::ranges::count(source.definitions().locations, LocationType::kCpuThread, &Location::type);
   summary.threads = static_cast<std::uint64_t>(threads) - of_tasks;
-  summary.bytes = source.bytes();
+  summary.bytes = source.bytes() + source.sample_bytes();
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();
   summary.older_events = source.older_events();

@@ -14,6 +14,7 @@
 #include "core/mpi/spawned.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/teams/team_scan.hpp"
 #include "core/throttled.hpp"
 #include "run/run_layout.hpp"
@@ -66,6 +67,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   add_gpus();
   add_memory_curves();
   add_locations();
+  add_sampled_times();
   if (has_aliases_) add_aliases();
   add_memory();
   add_locks();
@@ -98,6 +100,9 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.locks = spool::read_locks(directory);
   process.waits = spool::read_waits(directory);
   process.samples = spool::read_samples(directory);
+  process.sampled_places = take_places(process.samples, process.profiles.profiles);
+  if (from.properties.contains(kSampledCalls)) process.sampled_places.clear();
+  sample_bytes_ += process.samples.bytes;
   processes_.push_back(std::move(process));
 }
 

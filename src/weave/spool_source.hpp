@@ -36,6 +36,7 @@
 #include "weave/ranks/packed_ranks.hpp"
 #include "weave/ranks/rank_result.hpp"
 #include "weave/samples/sample_table.hpp"
+#include "weave/samples/sampled_times.hpp"
 #include "weave/thread_replay.hpp"
 #include "weave/unify.hpp"
 
@@ -99,6 +100,9 @@ class SpoolSource : public RunSource {
   // Bytes of the records in the spools.
   std::uint64_t bytes() const noexcept { return total_bytes_ + profile_bytes_; }
 
+  // Bytes of the samples there.
+  std::uint64_t sample_bytes() const noexcept { return sample_bytes_; }
+
   // Counts of events; complete when replay() has returned.
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t closed_regions() const noexcept { return closed_regions_; }
@@ -139,6 +143,11 @@ class SpoolSource : public RunSource {
   // Samples in which functions were open that their process had throttled. Known after
   // add_samples().
   const std::vector<profile::EstimatedPath>& estimates() const noexcept { return estimates_; }
+  // The CPU time of the samples of recorded calls, and its metric, which is defined if any process
+  // was sampled. Without the samples of threads that aggregated from their start: their profiles
+  // have the metric already.
+  const SampledTimes& sampled_times() const noexcept { return sampled_times_; }
+  MetricId sampled_time_metric() const noexcept { return sampled_time_metric_; }
   // The share of the records that has been fed, 0 to 1; any thread may call this.
   double progress() const noexcept;
 
@@ -241,6 +250,7 @@ class SpoolSource : public RunSource {
   // The ending of a child, recorded by the process that waited for it.
   static std::optional<int> reaped_status(const Process& parent, std::uint64_t child);
   void add_causes();
+  void add_sampled_times();
   void add_bytes_metrics();
   void add_bytes_metric(const char* name);
   void take_names();
@@ -266,6 +276,8 @@ class SpoolSource : public RunSource {
   Definitions definitions_;
   SampleTable samples_;
   std::vector<profile::EstimatedPath> estimates_;
+  SampledTimes sampled_times_;
+  MetricId sampled_time_metric_{};
   std::vector<Process> processes_;
   bool has_ranks_ = false;
   std::vector<Task> tasks_;
@@ -291,6 +303,7 @@ class SpoolSource : public RunSource {
   std::uint64_t aggregated_events_ = 0;   // of threads that have other events, too
   std::uint64_t total_bytes_ = 0;
   std::uint64_t profile_bytes_ = 0;
+  std::uint64_t sample_bytes_ = 0;
   bool ended_ = true;
   std::string profile_name_;
   bool has_aliases_ = false;

@@ -25,6 +25,7 @@
 #include "weave/gpu/gpu_timeline.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/samples/sampled_calls.hpp"
+#include "weave/samples/sampled_places.hpp"
 #include "weave/unify.hpp"
 #include "weave/wait_causes.hpp"
 
@@ -44,6 +45,7 @@ struct WovenProcess {
   spool::WaitData waits{};                   // looks at waiting threads
   bool has_memory_curve = false;             // the bytes that it holds, on a location of its own
   spool::SampleData samples{};
+  SampledPlaces sampled_places{};  // of calls that were recorded
   // Indices behind the threads and tracks: the queues of `gpu`, then its native threads.
   std::uint32_t first_gpu_location = UINT32_MAX;
   std::uint32_t memory_location = UINT32_MAX;  // behind them all

@@ -1,5 +1,6 @@
-// The metric of a run whose calls are made of samples: each sample has the CPU time that it stands
-// for as a value, in the function that was interrupted. Constants and a pure function.
+// The metric of samples: each has the CPU time that it stands for as a value, in the function that
+// was interrupted. Runs whose calls are made of samples have it in their trace, all runs with
+// samples in their profile. Constants and pure functions.
 #pragma once
 
 #include "core/definitions.hpp"
@@ -8,6 +9,15 @@ namespace timeloom {
 
 inline constexpr char kSampledTimeMetric[] = "sampled time";
 inline constexpr char kSampledTimeUnit[] = "ns";
+
+inline Metric sampled_time_metric() {
+  Metric metric;
+  metric.name = kSampledTimeMetric;
+  metric.unit = kSampledTimeUnit;
+  metric.description = "CPU time that a sample stands for";
+  metric.type = MetricValueType::kUint64;
+  return metric;
+}
 
 inline bool is_sampled_time(const Metric& metric) {
   return !metric.sampled() && metric.name == kSampledTimeMetric &&

@@ -12,15 +12,6 @@ namespace timeloom::exchange {
 
 namespace {
 
-Metric sampled_time_metric() {
-  Metric metric;
-  metric.name = kSampledTimeMetric;
-  metric.unit = kSampledTimeUnit;
-  metric.description = "CPU time that a sample stands for";
-  metric.type = MetricValueType::kUint64;
-  return metric;
-}
-
 // The metric of samples, which is added if the run has none.
 std::uint32_t metric_of(Definitions& definitions) {
   auto& metrics = definitions.metrics;

@@ -76,6 +76,11 @@ void CounterRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) 
   }
   for (const Value& one : equal_to(values_, cnode, &Value::cnode)) {
     const profile::MetricStatistics& from = *one.statistics;
+    if (type.type == DataType::kDouble) {  // the time of samples
+      const double seconds = from.sum * 1e-9;
+      std::memcpy(row.data() + one.location * sizeof seconds, &seconds, sizeof seconds);
+      continue;
+    }
     if (type.type == DataType::kUint64) {
       const auto sum = static_cast<std::uint64_t>(from.sum);
       std::memcpy(row.data() + one.location * sizeof sum, &sum, sizeof sum);

@@ -193,6 +193,7 @@ void add_locations(const Cube& cube, const GroupPlaces& places, Definitions& def
 // leave.
 timeloom::Metric metric_of(const Metric& from) {
   timeloom::Metric metric{from.name, {}, from.description};
+  if (is_seconds_of_samples(from)) return sampled_time_metric();
   set_unit(metric, from.unit);
   const bool counted = from.kind == MetricKind::kInclusive && from.type.type == DataType::kUint64;
   const std::string set = text_in(from.attributes, kSet);

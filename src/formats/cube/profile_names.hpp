@@ -11,6 +11,8 @@
 #include "core/mpi/mpi_event.hpp"
 #include "core/mpi/one_sided_metrics.hpp"
 #include "core/regions/collection_region.hpp"
+#include "core/samples/sampled_time.hpp"
+#include "formats/cube/cube_model.hpp"
 
 namespace timeloom::cube {
 
@@ -138,6 +140,14 @@ inline std::string_view usual_group(Paradigm paradigm, std::string_view file) {
 inline bool is_summed_name(std::string_view name) {
   return name == kObjectsCollected || name == kIoBytesRead || name == kIoBytesWritten ||
          name == kBytesSent || name == kBytesReceived || name == kBytesPut || name == kBytesGot;
+}
+
+// The unit of the CPU time of samples, which the tree has in nanoseconds. Profiles of older
+// versions have it as a tuple of nanoseconds.
+inline constexpr char kSeconds[] = "sec";
+inline bool is_seconds_of_samples(const Metric& metric) {
+  return metric.name == kSampledTimeMetric && metric.unit == kSeconds &&
+         metric.type.type == DataType::kDouble;
 }
 
 // True if every profile has a metric with that name.

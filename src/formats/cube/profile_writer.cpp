@@ -148,6 +148,9 @@ class ProfileWriter {
         metric.attributes.push_back({kSet, from.set});
       } else if (is_summed_name(from.name)) {
         metric.type = {DataType::kUint64, 1};
+      } else if (is_sampled_time(from)) {
+        metric.type = {DataType::kDouble, 1};
+        metric.unit = kSeconds;
       } else if (from.name == kMaximumHeap) {
         metric.type = {DataType::kMaxDouble, 1};
       }

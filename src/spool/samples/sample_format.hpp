@@ -15,7 +15,7 @@ namespace timeloom::spool {
 
 inline constexpr char kSampleFile[] = "samples";
 inline constexpr std::uint64_t kSampleMagic = 0x3153504d53474c01;  // "\x01LGSMPS1"
-inline constexpr std::uint16_t kSampleVersion = 3;
+inline constexpr std::uint16_t kSampleVersion = 4;
 
 // The source of a thread's signals.
 enum class SampleClock : std::uint8_t { kEvent, kUserEvent, kTimer };
@@ -50,11 +50,15 @@ struct SampleRecord {
   std::uint64_t address;    // of the interrupted instruction
   std::uint64_t weight_ns;  // CPU time of the thread since its record before
   std::uint32_t region;     // id of the innermost open region in the process; kNoSampledRegion:
-                            // none
+                            // none; with kSampledPlace: a place in the profile of the thread
   std::uint32_t shape;      // sample_shape()
 };
 static_assert(sizeof(SampleRecord) == 32);
 inline constexpr std::uint32_t kNoSampledRegion = UINT32_MAX;
+inline constexpr std::uint32_t kSampledPlace = std::uint32_t{1} << 31;
+constexpr bool is_sampled_place(std::uint32_t region) noexcept {
+  return (region & kSampledPlace) != 0 && region != kNoSampledRegion;
+}
 
 // Low byte: the number of records behind this one that hold its stack; 0: it has no stack;
 // kSameStack: its stack equals the one before in the chunk. The other 24 bits: the source line; 0:

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "core/samples/estimated_time.hpp"
 #include "os/file.hpp"
 
 namespace timeloom::spool {
@@ -52,12 +53,14 @@ bool read_head(const os::File& file, SampleData& data) {
 
 using SampleChunkBytes = std::span<const std::byte, kSampleChunkSize>;
 
-// `at`: where the stack starts; `depth`: of the stack before, and then of this one.
-bool take_stack(SampleChunkBytes bytes, std::size_t at, std::size_t slots, std::uint32_t& depth,
-                ThreadSample& sample, std::vector<std::uint32_t>& frames) {
+// `at`: where the stack starts; `stack`: the stack before, and then this one.
+bool take_stack(SampleChunkBytes bytes, std::size_t at, std::size_t slots,
+                std::vector<std::uint32_t>& stack, ThreadSample& sample,
+                std::vector<std::uint32_t>& frames) {
   SampleStackHead head{};
   std::memcpy(&head, bytes.data() + at, sizeof head);
-  if (head.count > kMostSampledFrames || head.shared > depth || stack_slots(head.count) != slots)
+  if (head.count > kMostSampledFrames || head.shared > stack.size() ||
+      stack_slots(head.count) != slots)
     return false;
   sample.has_stack = true;
   sample.shared = head.shared;
@@ -68,8 +71,17 @@ bool take_stack(SampleChunkBytes bytes, std::size_t at, std::size_t slots, std::
     std::memcpy(&frames[sample.first], bytes.data() + at + sizeof head,
                 head.count * sizeof(std::uint32_t));
   }
-  depth = head.shared + head.count;
+  stack.resize(head.shared);
+  stack.insert(stack.end(), frames.begin() + static_cast<std::ptrdiff_t>(sample.first),
+               frames.end());
   return true;
+}
+
+// The record of a thread with a profile has a place there. Its region is then the innermost one of
+// its stack, if it has a stack.
+void take_place(std::uint32_t place, std::span<const std::uint32_t> stack, ThreadSample& sample) {
+  sample.place = place;
+  sample.region = stack.empty() ? kNoSampledRegion : stack.back() & ~kUnrecordedFrame;
 }
 
 bool take_samples(SampleChunkBytes bytes, SampleData& data) {
@@ -77,7 +89,7 @@ bool take_samples(SampleChunkBytes bytes, SampleData& data) {
   std::memcpy(&chunk, bytes.data(), sizeof chunk);
   if (chunk.check == 0) return true;  // not used
   if (chunk.check != sample_chunk_check(chunk.location)) return false;
-  std::uint32_t depth = 0;
+  std::vector<std::uint32_t> stack;
   for (std::size_t i = 1; i <= kSamplesInChunk; ++i) {
     StoredSample stored{};
     std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
@@ -89,12 +101,18 @@ bool take_samples(SampleChunkBytes bytes, SampleData& data) {
         {stored.ticks, stored.address, stored.weight_ns, stored.region, line_of(stored.shape)},
         chunk.location};
     const std::size_t behind = (i + 1) * sizeof stored;
-    if (slots != 0 && !take_stack(bytes, behind, slots, depth, sample, data.frames)) return false;
+    if (slots != 0 && !take_stack(bytes, behind, slots, stack, sample, data.frames)) return false;
     if (same) {
       sample.has_stack = true;
-      sample.shared = depth;
+      sample.shared = static_cast<std::uint32_t>(stack.size());
+    }
+    if (is_sampled_place(stored.region)) {
+      const auto now = sample.has_stack ? std::span<const std::uint32_t>(stack)
+                                        : std::span<const std::uint32_t>();
+      take_place(stored.region & ~kSampledPlace, now, sample);
     }
     data.samples.push_back(sample);
+    data.bytes += (1 + slots) * sizeof stored;
     i += slots;
   }
   return true;

@@ -33,6 +33,7 @@ struct SampleData {
   std::uint64_t unsampled_ns = 0;  // CPU time of threads whose signals did not come
   std::uint64_t cut = 0;           // samples without the outermost functions of their stack
   int failure = 0;                 // errno of a thread that could not be sampled
+  std::uint64_t bytes = 0;         // of the samples, with their stacks
   bool damaged = false;
 };
 

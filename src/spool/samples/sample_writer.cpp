@@ -104,7 +104,7 @@ bool SampleWriter::put(Place& place, std::uint32_t location, const Sample& sampl
   place.depth = depth;
   record.address = sample.address;
   record.weight_ns = sample.weight_ns;
-  record.region = sample.region;
+  record.region = sample.place != 0 ? sample.place | kSampledPlace : sample.region;
   record.shape = sample_shape(same ? kSameStack : static_cast<std::uint32_t>(slots), sample.line);
   record.ticks.store(std::max<std::uint64_t>(sample.ticks, 1), std::memory_order_release);
   return true;

@@ -25,6 +25,8 @@ struct Sample {
   std::uint64_t weight_ns = 0;
   std::uint32_t region = kNoSampledRegion;
   std::uint32_t line = 0;  // of the source, in the innermost frame of the region; 0: not known
+  // The call path in the profile of the thread; 0: it has no profile, or the path is not known.
+  std::uint32_t place = 0;
 };
 
 // The recorded functions that were open, as ids of regions, the outermost first.

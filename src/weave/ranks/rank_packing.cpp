@@ -72,7 +72,8 @@ Packed pack(const SpoolSource& in_ns, const spool::SpoolDirectory& spool, const 
   SpoolSource source({spool}, SpoolSource::RankResults::kIgnoredInTicks);
   const std::unique_ptr<packed::BlocksSink> blocks = packed::create_blocks(file);
   profile::LocationAggregators aggregators(share_of_rank(ranks));
-  InNanoseconds profile(aggregators, in_ns.clock_of_rank());
+  SampledTimeSink sampled(aggregators, in_ns.sampled_times(), in_ns.sampled_time_metric());
+  InNanoseconds profile(sampled, in_ns.clock_of_rank());
   std::vector<RunSink*> sinks{blocks.get()};
   if (in_ns.wants_profile()) sinks.push_back(&profile);
   source.replay(sinks, 1);

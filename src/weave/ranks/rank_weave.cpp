@@ -47,7 +47,8 @@ void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t 
   profile::LocationAggregators aggregators(share_of_rank(ranks));
   std::unique_ptr<otf2::Archive> trace;
   std::vector<RunSink*> sinks;
-  if (source.wants_profile()) sinks.push_back(&aggregators);
+  SampledTimeSink sampled(aggregators, source.sampled_times(), source.sampled_time_metric());
+  if (source.wants_profile()) sinks.push_back(&sampled);
   if (source.wants_trace()) {
     trace = otf2::create(converted.path(), kEvents);
     sinks.push_back(trace.get());

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/samples/sampled_time.hpp"
 #include "cube_text.hpp"
 #include "profile/story.hpp"
 #include "support/bytes.hpp"
@@ -57,6 +58,33 @@ TEST(ProfileFile, ReturnsParametersAndCounters) {
     EXPECT_EQ(again.locations[i].metrics, tree.locations[i].metrics);
   }
   EXPECT_EQ(read_text(bytes).cube().metrics.back().unique_name, "my_size");
+}
+
+// In seconds, a number that all readers know. Only where calls are made of samples, the visits tell
+// their number.
+TEST(ProfileFile, ReturnsTheTimeOfSamples) {
+  Story story;
+  story.thread("main", "a time#1000003 +1 b time#2000000 time#500000 +2 ) +1 )");
+  story.definitions().metrics[0] = sampled_time_metric();
+  story.definitions().clock.ticks_per_second = 1'000'000'000;
+  for (const bool sampled_calls : {false, true}) {
+    if (sampled_calls) story.definitions().properties[kSampledCalls] = kStacksInHandler;
+    std::string bytes;
+    const CallTree again = through_a_file(story.fold(), &bytes);
+    const Metric& metric = read_text(bytes).cube().metrics.back();
+    EXPECT_EQ(metric.unique_name, "sampled_time");
+    EXPECT_EQ(metric.unit, "sec");
+    EXPECT_EQ(metric.type.type, DataType::kDouble);
+    ASSERT_EQ(again.definitions.metrics.size(), 1u);
+    EXPECT_TRUE(is_sampled_time(again.definitions.metrics[0]));
+    EXPECT_EQ(again.definitions.metrics[0].unit, "ns");
+    const auto& cells = again.locations[0].metrics;
+    ASSERT_EQ(cells.size(), 2u);
+    EXPECT_EQ(cells[0].statistics.sum, 1'000'003);
+    EXPECT_EQ(cells[1].statistics.sum, 2'500'000);
+    EXPECT_EQ(cells[1].statistics.count, sampled_calls ? 2u : 1u);
+    EXPECT_EQ(cells[1].statistics.min, sampled_calls ? 500'000 : 2'500'000);
+  }
 }
 
 TEST(ProfileFile, ReturnsSampledMetrics) {

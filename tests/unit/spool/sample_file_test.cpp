@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../support/temp_directory.hpp"
+#include "core/samples/estimated_time.hpp"
 #include "spool/samples/sample_reader.hpp"
 #include "spool/samples/sample_writer.hpp"
 
@@ -99,6 +100,30 @@ TEST_F(SampleFile, HoldsStacksThatShareFrames) {
     stack.insert(stack.end(), added.begin(), added.end());
     ASSERT_EQ(stack, stack_of(static_cast<std::uint32_t>(sample.ticks)));
   }
+}
+
+// With a profile of its thread, a sample has its place there. Its stack tells the function.
+TEST_F(SampleFile, HoldsPlacesOfProfiles) {
+  const std::vector<std::uint32_t> frames{4, 9 | kUnrecordedFrame};
+  const SampledStack stack{frames, 0};
+  std::array<SampleWriter::Place, 2> places;
+  const Sample sample{.ticks = 1, .region = 6, .place = 3};
+  ASSERT_TRUE(writer_->put(places[0], 0, sample));
+  ASSERT_TRUE(writer_->put(places[0], 0, {.ticks = 2, .region = 6}));
+  ASSERT_TRUE(writer_->put(places[1], 1, sample, &stack));
+  const SampledStack same{frames, 2};
+  ASSERT_TRUE(writer_->put(places[1], 1, sample, &same));
+  const SampleData data = read();
+  ASSERT_EQ(data.samples.size(), 4u);
+  EXPECT_EQ(data.samples[0].place, 3u);
+  EXPECT_EQ(data.samples[0].region, kNoSampledRegion);
+  EXPECT_EQ(data.samples[1].place, 0u);
+  EXPECT_EQ(data.samples[1].region, 6u);
+  for (const std::size_t with_stack : {2, 3}) {
+    EXPECT_EQ(data.samples[with_stack].place, 3u);
+    EXPECT_EQ(data.samples[with_stack].region, 9u);
+  }
+  EXPECT_EQ(data.bytes, 5 * sizeof(SampleRecord));
 }
 
 TEST_F(SampleFile, HasRoomForTheDeepestStack) {

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/memory/memory_facts.hpp"
 #include "core/parallel.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/read/profile_paths.hpp"
@@ -187,6 +188,8 @@ class ProfileReader {
         read_samples(CubeMetricId{i}, metric);
       } else if (cube_.metrics[i].type.type == DataType::kTauAtomic) {
         read_counter(CubeMetricId{i}, metric);
+      } else if (is_seconds_of_samples(cube_.metrics[i])) {
+        read_sampled_time(CubeMetricId{i}, metric);
       } else if (is_summed_name(cube_.metrics[i].name) || cube_.metrics[i].name == kMaximumHeap) {
         read_sum(CubeMetricId{i}, metric);
       }
@@ -261,6 +264,29 @@ class ProfileReader {
         if (row[i] > 0) add_value(i, metric, node_of(cnode), {1, row[i], row[i], row[i], 0});
       }
     }
+  }
+
+  // In nanoseconds. Where calls are made of samples, the visits are their number.
+  void read_sampled_time(CubeMetricId id, MetricId metric) {
+    read_sum(id, metric);
+    const bool has_count = has_sampled_calls(tree_.definitions);
+    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+      std::size_t next = 0;
+      for (profile::MetricCell& one : tree_.locations[i].metrics) {
+        if (one.metric != metric) continue;
+        const double sum = std::round(one.statistics.sum * 1e9);
+        one.statistics = {one.statistics.count, sum, sum, sum, 0};
+        const Cell* const visits = has_count ? find(i, one.node, next) : nullptr;
+        if (visits != nullptr) add_extremes(one.statistics, visits->statistics);
+      }
+    }
+  }
+
+  void add_extremes(profile::MetricStatistics& samples, const profile::Statistics& visits) const {
+    const double ns = 1e9 / static_cast<double>(tree_.definitions.clock.ticks_per_second);
+    samples.count = visits.visits;
+    samples.min = static_cast<double>(visits.min) * ns;
+    samples.max = static_cast<double>(visits.max) * ns;
   }
 
   // REQUIRES: the nodes of a metric come in ascending order.
