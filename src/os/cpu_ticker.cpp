@@ -83,12 +83,20 @@ std::uintptr_t interrupted_address(const void* context) noexcept {
 #endif
 }
 
+bool is_sent_by_ticker(const siginfo_t& info) noexcept {
+  return info.si_code == SI_TIMER || info.si_code == POLL_HUP || info.si_code == POLL_IN;
+}
+
+// To the calling thread: the kernel lets no other thread than the main one send such a signal to
+// the whole process again.
+void send_again(siginfo_t& info) noexcept {
+  (void)::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), thread_id(), info.si_signo, &info);
+}
+
 void on_tick_signal(int, siginfo_t* info, void* context) {
   const int before = errno;
-  const bool sent_by_ticker =
-      info->si_code == SI_TIMER || info->si_code == POLL_HUP || info->si_code == POLL_IN;
   TickHandler const handler = g_tick_handler.load(std::memory_order_relaxed);
-  if (sent_by_ticker && handler != nullptr) {
+  if (is_sent_by_ticker(*info) && handler != nullptr) {
     handler(interrupted_address(context), info->si_code == SI_TIMER);
   }
   errno = before;
@@ -203,6 +211,17 @@ bool has_tick_handler(int signal) noexcept {
   struct sigaction action {};
   return ::sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) != 0 &&
          action.sa_sigaction == on_tick_signal;
+}
+
+void take_pending_tick(int signal) noexcept {
+  sigset_t signals{};
+  if (::sigpending(&signals) != 0 || ::sigismember(&signals, signal) != 1) return;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, signal);
+  siginfo_t info{};
+  const timespec at_once{};
+  if (::sigtimedwait(&signals, &info, &at_once) != signal) return;
+  if (!is_sent_by_ticker(info)) send_again(info);
 }
 
 void give_back_tick_signal(int signal) noexcept {

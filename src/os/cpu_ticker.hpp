@@ -68,6 +68,9 @@ using TickHandler = void (*)(std::uintptr_t address, bool by_timer) noexcept;
 bool take_tick_signal(int signal, TickHandler handler) noexcept;
 // Whether the signal still has that handler.
 bool has_tick_handler(int signal) noexcept;
+// Takes away a tick that waits since the calling thread has blocked its signal. A signal that no
+// ticker has sent stays.
+void take_pending_tick(int signal) noexcept;
 // Restores the default action, unless the program has set another one.
 void give_back_tick_signal(int signal) noexcept;
 

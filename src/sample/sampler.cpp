@@ -409,4 +409,23 @@ void note_signal_change(int signal) noexcept {
   if (g_writer.load() != nullptr && signal == s.options.signal) end_if_signal_is_taken(s);
 }
 
+void stop_ticks_of_thread() noexcept {
+  if (t_sampled == nullptr || g_writer.load() == nullptr) return;
+  Sampler& s = sampler();
+  const std::lock_guard lock(s.mutex);
+  if (g_writer.load() == nullptr || end_if_restricted(s)) return;
+  t_sampled->ticker.stop();
+  os::take_pending_tick(s.options.signal);
+}
+
+void start_ticks_of_thread() noexcept {
+  if (t_sampled == nullptr || g_writer.load() == nullptr) return;
+  Sampler& s = sampler();
+  const std::lock_guard lock(s.mutex);
+  os::CpuTicker& ticker = t_sampled->ticker;
+  if (g_writer.load() == nullptr || ticker.source() != os::CpuTicker::Source::kNone) return;
+  const int error = ticker.start(s.options.signal, s.options.period_ns);
+  if (error != 0) note_failure(s, error);
+}
+
 }  // namespace timeloom::sample

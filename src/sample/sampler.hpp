@@ -42,5 +42,10 @@ void pause_sampling(bool paused) noexcept;
 // To be called when the program has changed its action for `signal`: it gets the signal from now
 // on, if that is the one of the samples. Any thread.
 void note_signal_change(int signal) noexcept;
+// Around a call by which the calling thread gets signals that wait, or their names: no signal of
+// the samples is among them, and none comes until the second of these. The CPU time of the call
+// belongs to the next sample.
+void stop_ticks_of_thread() noexcept;
+void start_ticks_of_thread() noexcept;
 
 }  // namespace timeloom::sample

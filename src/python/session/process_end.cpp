@@ -15,6 +15,7 @@
 #include "python/session/diverted_method.hpp"
 #include "python/session/last_fork_handler.hpp"
 #include "python/session/session.hpp"
+#include "python/session/signal_waits.hpp"
 #include "python/session/worker_places.hpp"
 #include "record/measurement.hpp"
 #include "sample/sampler.hpp"
@@ -256,7 +257,10 @@ void watch_process_end() noexcept {
     divert(subprocesses, "fork_exec", METH_VARARGS, fork_exec_of_tuple, g_fork_exec_of_tuple);
   }
   const Ref signals(PyImport_ImportModule("_signal"));
-  if (signals) divert(signals.get(), "signal", METH_FASTCALL, set_handler, g_signal);
+  if (signals) {
+    divert(signals.get(), "signal", METH_FASTCALL, set_handler, g_signal);
+    watch_signal_waits(signals.get());
+  }
   PyErr_Clear();
 }
 
@@ -269,6 +273,7 @@ void unwatch_process_end() noexcept {
     put_back(g_unshare, unshare);
     put_back(g_setns, enter_namespace);
     put_back(g_signal, set_handler);
+    unwatch_signal_waits();
     put_back(g_waitpid, wait_for_process);
     put_back(g_wait, wait_for_any);
     put_back(g_waitid, look_at_process);
