@@ -170,7 +170,7 @@ std::optional<StuckThread> read_stuck(std::string_view text) {
   WordReader words(text);
   StuckThread thread;
   const std::uint64_t by = words.number();
-  if (by > 2) return std::nullopt;
+  if (by > 3) return std::nullopt;
   thread.by = static_cast<StuckBy>(by);
   for (std::uint64_t* to : {&thread.circle, &thread.location, &thread.process, &thread.waited})
     *to = words.number();

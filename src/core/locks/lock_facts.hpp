@@ -78,16 +78,17 @@ struct LockRow {
 };
 
 // Why a thread can never go on, at the end of the records: threads wait for each other (kCircle),
-// for a thread that has ended, or for one that the forked child does not have (kGone).
-enum class StuckBy : std::uint8_t { kCircle = 0, kEnded = 1, kGone = 2 };
+// for a thread that has ended, or for one that the forked child does not have (kGone). kGaveUp:
+// threads waited for each other until the first of them gave up, by a timeout for one.
+enum class StuckBy : std::uint8_t { kCircle = 0, kEnded = 1, kGone = 2, kGaveUp = 3 };
 struct StuckThread {
   StuckBy by = StuckBy::kCircle;
   std::uint64_t circle = 0;  // the same number: they wait for each other, or for the same thread
   std::uint64_t location = UINT64_MAX;
   std::uint64_t process = 0;
   LockLine waits_at;
-  std::uint64_t waited = 0;
-  LockLine made_at;  // the lock that it waits for
+  std::uint64_t waited = 0;  // kGaveUp: as long as the circle was closed
+  LockLine made_at;          // the lock that it waits for
   std::string maker;
   LockLine taken_at;  // by the thread that has it, the next of the circle
 };

@@ -227,7 +227,64 @@ LockAccount::Waiting LockAccount::wait_begins(Lock& lock, ThreadId thread, Place
   return waiting;
 }
 
+// The threads that wait for each other, from `first` on; empty: no other one waits for it.
+std::vector<LockAccount::ThreadId> LockAccount::circle_of(ThreadId first) {
+  constexpr std::size_t kMostThreads = 16;
+  std::vector<ThreadId> circle;
+  for (ThreadId at = first; circle.size() < kMostThreads;) {
+    circle.push_back(at);
+    const std::uint32_t wanted = file_->thread(at).wanted.load(std::memory_order_relaxed);
+    const std::uint32_t owner =
+        wanted == 0 ? 0 : file_->wanted(wanted - 1).owner.load(std::memory_order_relaxed);
+    if (owner == 0) break;
+    at = owner - 1;
+    // A lock that its own thread waits for may be a signal of another thread.
+    if (at == first) return circle.size() > 1 ? circle : std::vector<ThreadId>{};
+    if (std::ranges::find(circle, at) != circle.end()) break;
+  }
+  return {};
+}
+
+// REQUIRES: the thread still waits. Where others wait for a lock of its own meanwhile, and it for
+// theirs, nobody but itself can end this: it gives up.
+void LockAccount::note_circle(ThreadId first, std::uint64_t now) {
+  const std::vector<ThreadId> circle = circle_of(first);
+  if (circle.empty()) return;
+  std::vector<std::uint32_t> key;
+  std::uint64_t closed = 0;
+  for (const ThreadId thread : circle) {
+    const spool::LockThread& waiter = file_->thread(thread);
+    const spool::LockWanted& lock = file_->wanted(waiter.wanted - 1);
+    closed = std::max<std::uint64_t>(closed, waiter.since);
+    for (const spool::LockPlace& place : {waiter.place, lock.place})
+      key.insert(key.end(), {place.file, place.function, place.line});
+    key.push_back(lock.site);
+  }
+  const auto [known, is_new] = circles_.try_emplace(std::move(key), kNone);
+  if (is_new) known->second = add_circle(circle);
+  if (known->second == kNone) return;
+  for (std::uint32_t i = 0; i < circle.size(); ++i) {
+    raise_to(file_->circle(known->second + i).closed, since(closed, now));
+  }
+}
+
+std::uint32_t LockAccount::add_circle(const std::vector<ThreadId>& circle) noexcept {
+  const std::uint32_t first = file_->add(spool::kLockCircles, circle.size());
+  for (std::uint32_t i = 0; first != kNone && i < circle.size(); ++i) {
+    const spool::LockThread& waiter = file_->thread(circle[i]);
+    const spool::LockWanted& lock = file_->wanted(waiter.wanted - 1);
+    spool::LockCircle& entry = file_->circle(first + i);
+    entry.circle = first;
+    entry.thread = circle[i];
+    entry.place = waiter.place;
+    entry.site = lock.site;
+    entry.taken_at = lock.place;
+  }
+  return first;
+}
+
 void LockAccount::wait_ends(Lock& lock, const Waiting& waiting, std::uint64_t now) {
+  if (waiting.thread != kNone) note_circle(waiting.thread, now);
   file_->header().last.store(now, std::memory_order_relaxed);
   account_for_waiters(lock, now);
   if (waiting.thread != kNone) {

@@ -92,6 +92,9 @@ class LockAccount {
   explicit LockAccount(std::shared_ptr<LockFile> file) : file_(std::move(file)) {}
   void account_for_waiters(Lock& lock, std::uint64_t now) noexcept;
   void show_owner(const Lock& lock) noexcept;
+  std::vector<ThreadId> circle_of(ThreadId first);
+  void note_circle(ThreadId first, std::uint64_t now);
+  std::uint32_t add_circle(const std::vector<ThreadId>& circle) noexcept;
   std::uint32_t hold_of(SiteId site, PlaceId place);
 
   std::shared_ptr<LockFile> file_;
@@ -104,6 +107,8 @@ class LockAccount {
   std::map<std::tuple<PlaceId, std::uint32_t, LockKind, bool>, SiteId> sites_;
   std::map<std::pair<SiteId, PlaceId>, std::uint32_t> holds_;
   std::map<std::tuple<SiteId, ThreadId, PlaceId>, std::uint32_t> waits_;
+  // From site, line that waited and line that had the lock, for each thread, to the first entry.
+  std::map<std::vector<std::uint32_t>, std::uint32_t> circles_;
   std::vector<std::uint32_t> unwanted_;  // free entries of the table of wanted locks
 };
 

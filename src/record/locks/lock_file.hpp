@@ -24,6 +24,8 @@ class LockFile {
 
   // The index of a new entry, all zero; kNone where there is no space.
   std::uint32_t add(spool::LockTable table) noexcept { return add(table, 1); }
+  // The index of the first of some new entries, the same.
+  std::uint32_t add(spool::LockTable table, std::uint64_t count) noexcept;
   // The offset of a new text; 0, the empty text, where there is no space.
   std::uint32_t text(std::string_view text) noexcept;
 
@@ -43,6 +45,9 @@ class LockFile {
   spool::LockWanted& wanted(std::uint32_t i) noexcept {
     return at<spool::LockWanted>(spool::kLockWanted, i);
   }
+  spool::LockCircle& circle(std::uint32_t i) noexcept {
+    return at<spool::LockCircle>(spool::kLockCircles, i);
+  }
 
   // Copies texts, and the sites and lines of another file without their counts: the file of the
   // parent, in the child of a fork. False: there is no space.
@@ -54,7 +59,6 @@ class LockFile {
   Entry& at(spool::LockTable table, std::uint32_t i) noexcept {
     return reinterpret_cast<Entry*>(mapping_.data() + spool::kLockLayout[table].offset)[i];
   }
-  std::uint32_t add(spool::LockTable table, std::uint64_t count) noexcept;
   bool make_space(spool::LockTable table, std::uint64_t entries) noexcept;
 
   os::File file_;

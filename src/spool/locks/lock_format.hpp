@@ -2,7 +2,7 @@
 // waited for them. docs/formats/spool.md describes its bytes for other readers.
 //
 // The process counts in a shared mapping, so the file is complete at every instant. It has a header
-// and six tables at fixed places; the unused rest of a table is a hole. Numbers in the tables are
+// and seven tables at fixed places; the unused rest of a table is a hole. Numbers in the tables are
 // indices into the others; a text is an offset into the table of texts.
 //
 // Plain values, for any thread.
@@ -16,7 +16,7 @@ namespace timeloom::spool {
 
 inline constexpr char kLockFile[] = "locks";
 inline constexpr std::uint64_t kLockMagic = 0x314b'434f'4c4c'5401;  // "\x01TLLOCK1"
-inline constexpr std::uint16_t kLockVersion = 1;
+inline constexpr std::uint16_t kLockVersion = 2;
 
 using LockCount = std::atomic<std::uint64_t>;
 static_assert(LockCount::is_always_lock_free && sizeof(LockCount) == 8);
@@ -29,9 +29,10 @@ enum LockTable : std::uint8_t {
   kLockHolds,
   kLockWaits,
   kLockThreads,
-  kLockWanted
+  kLockWanted,
+  kLockCircles
 };
-inline constexpr std::size_t kLockTables = 6;
+inline constexpr std::size_t kLockTables = 7;
 
 struct LockHeader {
   std::uint64_t magic;
@@ -43,7 +44,7 @@ struct LockHeader {
   LockCount end;                // ticks; 0: the process was ended before it could finish
   LockCount lost;               // locks, functions or waits without a place in their table
 };
-static_assert(sizeof(LockHeader) == 88);
+static_assert(sizeof(LockHeader) == 96);
 
 // A line of the program.
 struct LockPlace {
@@ -118,19 +119,32 @@ struct LockWanted {
 };
 static_assert(sizeof(LockWanted) == 32);
 
+// A thread of a circle of threads that waited for each other until one of them gave up. The threads
+// of a circle follow each other, each before the thread that had its lock.
+struct LockCircle {
+  std::uint32_t circle;  // the index of the first one, which gave up
+  std::uint32_t thread;
+  LockPlace place;  // at which it waited
+  std::uint32_t site;
+  LockPlace taken_at;  // by the next one
+  std::uint32_t reserved;
+  LockCount closed;  // ticks, the longest of the same circles
+};
+static_assert(sizeof(LockCircle) == 48);
+
 struct LockTableLayout {
   std::uint64_t offset;
   std::uint64_t entry;  // bytes
   std::uint64_t most;   // entries
 };
-inline constexpr LockTableLayout kLockLayout[kLockTables] = {
-    {0x1000, 1, 0x200000},
-    {0x201000, sizeof(LockSite), 0x4000},
-    {0x2c1000, sizeof(LockHold), 0x10000},
-    {0x5c1000, sizeof(LockWait), 0x10000},
-    {0x8c1000, sizeof(LockThread), 0x4000},
-    {0x941000, sizeof(LockWanted), 0x4000}};
-inline constexpr std::uint64_t kLockFileSize = 0x9c1000;
+inline constexpr LockTableLayout kLockLayout[kLockTables] = {{0x1000, 1, 0x200000},
+                                                             {0x201000, sizeof(LockSite), 0x4000},
+                                                             {0x2c1000, sizeof(LockHold), 0x10000},
+                                                             {0x5c1000, sizeof(LockWait), 0x10000},
+                                                             {0x8c1000, sizeof(LockThread), 0x4000},
+                                                             {0x941000, sizeof(LockWanted), 0x4000},
+                                                             {0x9c1000, sizeof(LockCircle), 0x400}};
+inline constexpr std::uint64_t kLockFileSize = 0x9cd000;
 
 constexpr bool lock_tables_fit() {
   for (std::size_t i = 0; i < kLockTables; ++i) {

@@ -50,6 +50,8 @@ class LockTablesReader {
          &LockTablesReader::thread);
     read(LockBytes(file, kLockWaits, used[kLockWaits]), data_.waits, &LockTablesReader::wait);
     read(LockBytes(file, kLockWanted, used[kLockWanted]), data_.wanted, &LockTablesReader::wanted);
+    read(LockBytes(file, kLockCircles, used[kLockCircles]), data_.circles,
+         &LockTablesReader::circle);
     for (LockData::Thread& thread : data_.threads) {
       if (thread.wanted > data_.wanted.size()) thread.wanted = 0;
     }
@@ -64,6 +66,7 @@ class LockTablesReader {
   static constexpr std::size_t entry_of(const LockData::Thread&) { return sizeof(LockThread); }
   static constexpr std::size_t entry_of(const LockData::Wait&) { return sizeof(LockWait); }
   static constexpr std::size_t entry_of(const LockData::Wanted&) { return sizeof(LockWanted); }
+  static constexpr std::size_t entry_of(const LockData::Circle&) { return sizeof(LockCircle); }
 
   // Stops at the first entry that names others that are not there.
   template <typename Entry>
@@ -142,6 +145,16 @@ class LockTablesReader {
               count(bytes, at + offsetof(LockWanted, since))};
     if (wanted.site >= data_.sites.size()) wanted.site = UINT32_MAX;  // a lock without a place
     return wanted.owner <= data_.threads.size();
+  }
+  bool circle(const LockBytes& bytes, std::size_t at, LockData::Circle& circle) const {
+    circle = {number(bytes, at + offsetof(LockCircle, circle)),
+              number(bytes, at + offsetof(LockCircle, thread)),
+              place(bytes, at + offsetof(LockCircle, place)),
+              number(bytes, at + offsetof(LockCircle, site)),
+              place(bytes, at + offsetof(LockCircle, taken_at)),
+              count(bytes, at + offsetof(LockCircle, closed))};
+    if (circle.site >= data_.sites.size()) circle.site = UINT32_MAX;  // a lock without a place
+    return circle.circle <= data_.circles.size() && circle.thread < data_.threads.size();
   }
 
   LockBytes texts_;

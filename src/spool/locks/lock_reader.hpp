@@ -50,6 +50,16 @@ struct LockData {
     std::uint64_t since = 0;
   };
 
+  // A thread of a circle that has ended; see LockCircle.
+  struct Circle {
+    std::uint32_t circle = 0;
+    std::uint32_t thread = 0;
+    Place place;
+    std::uint32_t site = 0;
+    Place taken_at;
+    std::uint64_t closed = 0;  // ticks
+  };
+
   bool exists = false;
   bool damaged = false;  // wholly or in part; the intact rows are there
   std::vector<Site> sites;
@@ -57,6 +67,7 @@ struct LockData {
   std::vector<Wait> waits;
   std::vector<Thread> threads;
   std::vector<Wanted> wanted;
+  std::vector<Circle> circles;
   std::uint64_t last = 0, end = 0;  // ticks
   std::uint64_t lost = 0;
 };

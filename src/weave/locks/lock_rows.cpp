@@ -17,9 +17,9 @@ LockLine lock_line_of(const LockData::Place& place) {
   return {place.file, place.function, place.line};
 }
 
-bool can_be_owned(const LockData& data, const LockData::Wanted& wanted) {
-  if (wanted.site >= data.sites.size()) return true;
-  const LockData::Site& site = data.sites[wanted.site];
+bool can_be_owned(const LockData& data, std::uint32_t site_id) {
+  if (site_id >= data.sites.size()) return true;
+  const LockData::Site& site = data.sites[site_id];
   return site.kind != spool::LockKind::kCondition && site.kind != spool::LockKind::kSemaphore &&
          site.foreign == 0;
 }
@@ -29,7 +29,7 @@ const LockData::Wanted* wanted_by(const LockData& data, std::uint32_t thread) {
   const std::uint32_t wanted = data.threads[thread].wanted;
   if (wanted == 0) return nullptr;
   const LockData::Wanted& lock = data.wanted[wanted - 1];
-  return can_be_owned(data, lock) ? &lock : nullptr;
+  return can_be_owned(data, lock.site) ? &lock : nullptr;
 }
 
 template <typename Part>
@@ -110,6 +110,7 @@ void LockRows::add(const LockData& data, const Process& process) {
   }
   add_open_waits(data, process, rows);
   add_stuck(data, process);
+  add_given_up(data, process);
 }
 
 void LockRows::add_wait(Row& row, const LockData& data, const Process& process,
@@ -160,6 +161,42 @@ void LockRows::add_stuck(const LockData& data, const Process& process) {
     }
     ++circles_;
   }
+}
+
+// Circles that a thread has ended by giving up. Not of locks that other threads release, since they
+// might have done so.
+void LockRows::add_given_up(const LockData& data, const Process& process) {
+  constexpr std::uint64_t kLeast = 10'000'000;  // ns: a thread may be late to note that it gave up
+  for (std::size_t end = 0; end < data.circles.size();) {
+    const std::size_t begin = end;
+    bool owned = true;
+    for (; end < data.circles.size() && data.circles[end].circle == data.circles[begin].circle;
+         ++end) {
+      owned = owned && can_be_owned(data, data.circles[end].site);
+    }
+    const std::uint64_t closed = process.duration(data.circles[begin].closed);
+    if (!owned || end - begin < 2 || closed < kLeast) continue;
+    for (std::size_t i = begin; i < end; ++i) stuck_.push_back(given_up(data, i, process, closed));
+    ++circles_;
+  }
+}
+
+StuckThread LockRows::given_up(const LockData& data, std::size_t at, const Process& process,
+                               std::uint64_t closed) const {
+  const LockData::Circle& one = data.circles[at];
+  StuckThread stuck;
+  stuck.by = StuckBy::kGaveUp;
+  stuck.circle = circles_;
+  stuck.location = process.location(data.threads[one.thread].location);
+  stuck.process = process.number;
+  stuck.waits_at = lock_line_of(one.place);
+  stuck.waited = closed;
+  if (one.site < data.sites.size()) {
+    stuck.made_at = lock_line_of(data.sites[one.site].place);
+    stuck.maker = data.sites[one.site].maker;
+  }
+  stuck.taken_at = lock_line_of(one.taken_at);
+  return stuck;
 }
 
 LockFacts LockRows::take() {

@@ -46,6 +46,9 @@ class LockRows {
   void add_open_waits(const spool::LockData& data, const Process& process,
                       const std::vector<Row*>& rows);
   void add_stuck(const spool::LockData& data, const Process& process);
+  void add_given_up(const spool::LockData& data, const Process& process);
+  StuckThread given_up(const spool::LockData& data, std::size_t at, const Process& process,
+                       std::uint64_t closed) const;
 
   std::map<Key, Row> rows_;
   std::vector<StuckThread> stuck_;

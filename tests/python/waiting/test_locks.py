@@ -85,6 +85,25 @@ print("started", flush=True)
 for thread in threads: thread.join()
 """
 
+# The same, until the first one gives up.
+GIVES_UP = """
+import threading
+first = threading.Lock()
+second = threading.Lock()
+both = threading.Barrier(2)
+def a():
+    with first:
+        both.wait()
+        if second.acquire(timeout=1.5): second.release()
+def b():
+    with second:  # b has it
+        both.wait()
+        with first: pass
+threads = [threading.Thread(target=f, name=f.__name__) for f in (a, b)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
 BEHAVIOUR = """
 import signal, sys, threading, time, _thread
 def shown(function, *arguments, **named):
@@ -285,6 +304,29 @@ def test_deadlock(timeloom, program, tmp_path):
     assert "deadlock: a waits at program.py" in timeloom("report", "--locks", tmp_path / "run").stdout
     answer = json.loads(timeloom("report", "--json", tmp_path / "run").stdout)
     assert answer["findings"][0]["rule"] == "deadlock"
+
+
+def test_deadlock_that_a_timeout_ends(timeloom, tmp_path):
+    run, _ = record(tmp_path, GIVES_UP)
+    first, second = locks_of(timeloom, run)["stuck"]
+    assert (first["thread"], first["because"]) == ("a", "circle_until_gave_up")
+    assert (second["thread"], second["circle"]) == ("b", first["circle"])
+    assert first["waits_at"]["line"] == line_of(GIVES_UP, "timeout=1.5")
+    assert first["lock_made_at"]["line"] == line_of(GIVES_UP, "second = threading.Lock()")
+    assert first["lock_taken_at"]["line"] == line_of(GIVES_UP, "b has it")
+    assert second["lock_taken_at"]["line"] == line_of(GIVES_UP, "with first:")
+    assert 0.01 <= first["waited_s"] == second["waited_s"]
+    finding = json.loads(timeloom("report", "--json", run).stdout)["findings"][0]
+    assert finding["rule"] == "deadlock"
+    assert finding["text"].startswith("deadlock, ended when a gave up after ")
+    assert "b waited at program.py" in finding["text"]
+
+
+def test_a_timeout_is_not_a_deadlock(timeloom, tmp_path):
+    """Both threads take the locks in the same order."""
+    text = GIVES_UP.replace("with first: pass", "with second: pass").replace("with second:  # b", "with first:  # b")
+    run, _ = record(tmp_path, text.replace("both.wait()", "pass"))
+    assert locks_of(timeloom, run)["stuck"] == []
 
 
 def test_behaviour(tmp_path):

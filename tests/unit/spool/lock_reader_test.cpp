@@ -36,7 +36,7 @@ std::string whole_lock_file() {
   place_at(bytes, 10, std::uint16_t{0});
   place_at(bytes, 12, checksum(reinterpret_cast<const std::byte*>(bytes.data()), 12));
   const std::string texts("\0a.py\0f\0", 8);
-  const std::uint64_t used[] = {texts.size(), 1, 1, 1, 2, 1, 70, 0, 5};
+  const std::uint64_t used[] = {texts.size(), 1, 1, 1, 2, 1, 2, 70, 0, 5};
   for (std::size_t i = 0; i < std::size(used); ++i) place_at(bytes, 16 + 8 * i, used[i]);
   bytes.resize(kLockLayout[kLockTexts].offset);
   bytes += texts;
@@ -46,6 +46,8 @@ std::string whole_lock_file() {
   put_words(bytes, kLockThreads, 0, 0_w, 1_w, 0_w, 0_w, 0_w, 0_w, 0_c);
   put_words(bytes, kLockThreads, 1, 3_w, 0_w, 1_w, 1_w, 6_w, 9_w, 60_c);
   put_words(bytes, kLockWanted, 0, 0_w, 1_w, 1_w, 6_w, 8_w, 0_w, 50_c);
+  put_words(bytes, kLockCircles, 0, 0_w, 1_w, 1_w, 6_w, 9_w, 0_w, 1_w, 6_w, 8_w, 0_w, 30_c);
+  put_words(bytes, kLockCircles, 1, 0_w, 0_w, 1_w, 6_w, 8_w, 0_w, 1_w, 6_w, 9_w, 0_w, 30_c);
   return bytes;
 }
 
@@ -83,6 +85,12 @@ TEST(LockReader, ReadsAWholeFile) {
   ASSERT_EQ(data.wanted.size(), 1u);
   EXPECT_EQ(data.wanted[0].owner, 1u);
   EXPECT_EQ(data.wanted[0].place.line, 8u);
+  ASSERT_EQ(data.circles.size(), 2u);
+  EXPECT_EQ(data.circles[1].circle, 0u);
+  EXPECT_EQ(data.circles[1].thread, 0u);
+  EXPECT_EQ(data.circles[1].place.line, 8u);
+  EXPECT_EQ(data.circles[1].taken_at.line, 9u);
+  EXPECT_EQ(data.circles[1].closed, 30u);
 }
 
 TEST(LockReader, FindsNoFile) {
@@ -99,6 +107,10 @@ void expect_sound(const LockData& data) {
   }
   for (const auto& thread : data.threads) EXPECT_LE(thread.wanted, data.wanted.size());
   for (const auto& wanted : data.wanted) EXPECT_LE(wanted.owner, data.threads.size());
+  for (const auto& circle : data.circles) {
+    EXPECT_LT(circle.circle, data.circles.size());
+    EXPECT_LT(circle.thread, data.threads.size());
+  }
 }
 
 TEST(LockReader, ReadsAFileThatWasCut) {

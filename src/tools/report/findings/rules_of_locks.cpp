@@ -40,19 +40,21 @@ void add_recorded_convoy(const FoundIn& run, const LockRow& row, Findings& findi
 void find_deadlocks(const FoundIn& run, Findings& findings) {
   const LockFacts facts = locks_in(run.tree.definitions.properties);
   std::size_t at = 0;
-  for (const std::string& sentence : stuck_sentences(facts, run.tree.definitions)) {
+  for (const std::string& sentence : stuck_sentences(facts, run.tree.definitions, run.terminal)) {
     const std::uint64_t circle = facts.stuck[at].circle;
+    const bool gave_up = facts.stuck[at].by == StuckBy::kGaveUp;
     double waited = 0, threads = 0;
     for (; at < facts.stuck.size() && facts.stuck[at].circle == circle; ++at) {
       waited += lock_seconds(facts.stuck[at].waited);
       ++threads;
     }
     // Before all findings about time: the program did not go on. A thread that waits for a lock of
-    // its own may wait for a signal of another one, so only its time counts.
+    // its own may wait for a signal of another one, so only its time counts. So does the time of
+    // threads that went on when one of them gave up.
     findings.push_back({"deadlock",
                         sentence,
                         "report --locks",
-                        threads > 1 ? run.wall + waited : waited,
+                        threads > 1 && !gave_up ? run.wall + waited : waited,
                         {{"threads", threads}, {"waiting_s", waited}}});
   }
 }

@@ -53,7 +53,7 @@ class LockWriter {
       : facts_(facts), definitions_(definitions), terminal_(terminal), output_(output) {}
 
   void write() {
-    for (const std::string& sentence : stuck_sentences(facts_, definitions_))
+    for (const std::string& sentence : stuck_sentences(facts_, definitions_, terminal_))
       output_.write(sentence + "\n");
     if (facts_.lost > 0) {
       output_.write(formatted(
@@ -214,6 +214,7 @@ const char* stuck_word(StuckBy by) {
     case StuckBy::kCircle: return "circle";
     case StuckBy::kEnded: return "owner_ended";
     case StuckBy::kGone: return "owner_in_parent";
+    case StuckBy::kGaveUp: return "circle_until_gave_up";
   }
   return "circle";
 }
@@ -230,6 +231,7 @@ std::string stuck_owner(const StuckThread& one, bool alone, const StuckThread& n
   const std::string place = lock_line_text(one.taken_at);
   const std::string took = place.empty() ? " has" : " took at " + place;
   switch (one.by) {
+    case StuckBy::kGaveUp:
     case StuckBy::kCircle:
       if (alone) return "it" + took + "; only another thread can release it";
       return lock_thread_name(next.location, next.process, definitions) + took;
@@ -285,17 +287,32 @@ const LockHolder* worst_holder(const LockRow& row) {
   return worst == row.holders.end() ? nullptr : &*worst;
 }
 
-std::vector<std::string> stuck_sentences(const LockFacts& facts, const Definitions& definitions) {
+namespace {
+
+// "deadlock: ", or "deadlock, ended when worker-0 gave up after 500 ms: ".
+std::string stuck_start(const StuckThread& first, const Definitions& definitions,
+                        const Terminal& terminal) {
+  if (first.by != StuckBy::kGaveUp) return "deadlock: ";
+  return "deadlock, ended when " + lock_thread_name(first.location, first.process, definitions) +
+         " gave up after " + duration(seconds_of_lock(first.waited), terminal, " ") + ": ";
+}
+
+}  // namespace
+
+std::vector<std::string> stuck_sentences(const LockFacts& facts, const Definitions& definitions,
+                                         const Terminal& terminal) {
   std::vector<std::string> sentences;
   for (std::size_t i = 0; i < facts.stuck.size();) {
     std::size_t end = i;
     while (end < facts.stuck.size() && facts.stuck[end].circle == facts.stuck[i].circle) ++end;
-    std::string sentence = "deadlock: ";
+    const bool gave_up = facts.stuck[i].by == StuckBy::kGaveUp;
+    std::string sentence = stuck_start(facts.stuck[i], definitions, terminal);
     for (std::size_t at = i; at < end; ++at) {
       const StuckThread& one = facts.stuck[at];
       const StuckThread& next = facts.stuck[at + 1 == end ? i : at + 1];
       if (at > i) sentence += "; ";
-      sentence += lock_thread_name(one.location, one.process, definitions) + " waits";
+      sentence += lock_thread_name(one.location, one.process, definitions) +
+                  (gave_up ? " waited" : " waits");
       if (const std::string place = lock_line_text(one.waits_at); !place.empty())
         sentence += " at " + place;
       sentence += " for " + stuck_lock(one) + ", which ";

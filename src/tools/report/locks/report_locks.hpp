@@ -31,8 +31,10 @@ std::string lock_line_text(const LockLine& line);
 const LockHolder* worst_holder(const LockRow& row);
 
 // A sentence for each circle: "deadlock: worker-0 waits at a.py:9 for the lock at a.py:3, which
-// worker-1 took at a.py:14 and waits ...".
-std::vector<std::string> stuck_sentences(const LockFacts& facts, const Definitions& definitions);
+// worker-1 took at a.py:14 and waits ...", or "deadlock, ended when worker-0 gave up after 500 ms:
+// worker-0 waited at ...".
+std::vector<std::string> stuck_sentences(const LockFacts& facts, const Definitions& definitions,
+                                         const Terminal& terminal);
 
 void write_locks(const LockFacts& facts, const Definitions& definitions, const Terminal& terminal,
                  Output& output);
