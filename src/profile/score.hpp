@@ -75,6 +75,7 @@ struct ScoreProfile {
   std::size_t processes = 0;
   std::vector<Values> values;      // of each call path for each process
   bool sampled = false;            // a sampling profile, which counts hits
+  bool sampled_calls = false;      // calls are made of samples: the visits are their number
   bool ours = false;               // from Timeloom: filters match more names, MPI has more events
   std::size_t most_locations = 0;  // of a location group
   std::size_t metrics = 0;

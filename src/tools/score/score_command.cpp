@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/cube/score_profile.hpp"
 #include "tools/command_options.hpp"
@@ -79,10 +80,16 @@ int run_score(const ScoreOptions& options) {
     profile = cube::score_profile(reader);
     if (!reader.cube().cnodes.empty()) {
       const Definitions definitions = definitions_beside(reader, fs::absolute(file).parent_path());
+      profile.sampled_calls = has_sampled_calls(definitions);
       for (const Loss& loss : losses_of(definitions)) print_line(loss.text);
     }
   } catch (const Error& wrong) {
     return fail("Cannot open Cube report '" + options.profile + "': " + wrong.what());
+  }
+  if (options.generation && profile.sampled_calls) {
+    return fail(options.profile +
+                " has samples, from which a filter cannot be proposed; record it without "
+                "--sampling [TL154]");
   }
   const profile::Score score =
       profile::score(profile, options.counters, filter ? &*filter : nullptr);

@@ -27,7 +27,16 @@ struct Widths {
 class ScoreTables {
  public:
   ScoreTables(const ScoreProfile& profile, const Score& score, const ScoreOptions& options)
-      : profile_(profile), score_(score), options_(options), all_(score.types[0]) {
+      : profile_(profile),
+        score_(score),
+        options_(options),
+        all_(score.types[0]),
+        key_(profile.sampled_calls && options.key == ScoreKey::kMaxBuffer ? ScoreKey::kTotalTime
+                                                                          : options.key) {
+    if (profile.sampled_calls) {
+      widths_.visits = 7;
+      widths_.per_visit = 15;
+    }
     widths_.bytes = std::max(widths_.bytes, count(all_.max_bytes()).size());
     widths_.visits = std::max(widths_.visits, count(all_.visits).size());
     widths_.hits = std::max(widths_.hits, count(all_.hits).size());
@@ -40,7 +49,7 @@ class ScoreTables {
     estimates();
     heading();
     const bool filtered = options_.filter.has_value();
-    for (const ScoreRecord* one : sorted(pointers(score_.types), options_.key)) {
+    for (const ScoreRecord* one : sorted(pointers(score_.types), key_)) {
       row(*one, filtered ? '-' : ' ', one->name);
     }
     if (filtered) filtered_types();
@@ -57,6 +66,12 @@ class ScoreTables {
   }
 
   void estimates() {
+    if (profile_.sampled_calls) {
+      text_ +=
+          "\nThe calls of this run are made of samples (--sampling): how large a trace of calls\n"
+          "would be is not known. For an estimate, record calls: timeloom run --profile\n\n";
+      return;
+    }
     const ScoreRecord& traced = options_.filter ? score_.filtered_types[0] : all_;
     const std::uint64_t memory = memory_requirement(profile_, traced.max_bytes());
     text_ += formatted(
@@ -78,18 +93,22 @@ class ScoreTables {
   }
 
   void heading() {
-    text_ += "flt " + pad_left("type", widths_.type) + ' ' + pad_left("max_buf[B]", widths_.bytes) +
-             ' ' + pad_left("visits", widths_.visits) + ' ';
+    const bool sampled = profile_.sampled_calls;
+    text_ += "flt " + pad_left("type", widths_.type) + ' ';
+    if (!sampled) text_ += pad_left("max_buf[B]", widths_.bytes) + ' ';
+    text_ += pad_left(sampled ? "samples" : "visits", widths_.visits) + ' ';
     if (profile_.sampled) text_ += pad_left("hits", widths_.hits) + ' ';
     text_ += pad_left("time[s]", widths_.time) + " time[%] " +
-             pad_left("time/visit[us]", widths_.per_visit) + "  region\n";
+             pad_left(sampled ? "time/sample[us]" : "time/visit[us]", widths_.per_visit) +
+             "  region\n";
   }
 
   void row(const ScoreRecord& one, char symbol, const std::string& name) {
     if (one.total_bytes() == 0) return;
     const double share = all_.time > 0 ? one.time / all_.time * 100 : 0;
-    text_ += formatted(" {}  {:>{}} {:>{}} {:>{}} ", symbol, type_name(one.type), widths_.type,
-                       count(one.max_bytes()), widths_.bytes, count(one.visits), widths_.visits);
+    text_ += formatted(" {}  {:>{}} ", symbol, type_name(one.type), widths_.type);
+    if (!profile_.sampled_calls) text_ += pad_left(count(one.max_bytes()), widths_.bytes) + ' ';
+    text_ += pad_left(count(one.visits), widths_.visits) + ' ';
     if (profile_.sampled) text_ += pad_left(count(one.hits), widths_.hits) + ' ';
     text_ += formatted("{:>{}.2f} {:>7.1f} {:>{}.2f}  {}\n", one.time, widths_.time, share,
                        one.time_per_visit(), widths_.per_visit, printable(name));
@@ -102,14 +121,14 @@ class ScoreTables {
     std::vector<const ScoreRecord*> others = pointers(score_.filtered_types);
     row(*others.front(), symbol_of(RegionType::kAll), others.front()->name);
     others.erase(others.begin());
-    for (const ScoreRecord* one : sorted(others, options_.key)) {
+    for (const ScoreRecord* one : sorted(others, key_)) {
       row(*one, symbol_of(one->type), one->name);
     }
   }
 
   void regions() {
     text_ += '\n';
-    for (const ScoreRecord* one : sorted(pointers(score_.regions), options_.key)) {
+    for (const ScoreRecord* one : sorted(pointers(score_.regions), key_)) {
       char symbol = ' ';
       if (options_.filter && one->evaluated) symbol = one->filtered ? '+' : '-';
       row(*one, symbol, record_name(*one));
@@ -127,6 +146,7 @@ class ScoreTables {
   const Score& score_;
   const ScoreOptions& options_;
   const ScoreRecord& all_;
+  const ScoreKey key_;
   Widths widths_;
   std::string text_;
 };

@@ -99,6 +99,21 @@ TEST(ScoreText, ShowsWhatAFilterChanges) {
             " -       COM         24         1    4.00    80.0     4000000.00  h\n");
 }
 
+TEST(ScoreText, HasSamplesAndNoSizesWhereCallsAreMadeOfThem) {
+  ScoreProfile profile = scored_profile();
+  profile.sampled_calls = true;
+  ScoreOptions options;
+  const std::string text = score_text(profile, score(profile, 0, nullptr), options);
+  EXPECT_EQ(text,
+            "\nThe calls of this run are made of samples (--sampling): how large a trace of calls\n"
+            "would be is not known. For an estimate, record calls: timeloom run --profile\n\n"
+            "flt     type   samples time[s] time[%] time/sample[us]  region\n"
+            "         ALL 1,000,021    5.00   100.0            5.00  ALL\n"
+            "         COM         1    4.00    80.0      4000000.00  COM\n"
+            "         USR 1,000,010    0.50    10.0            0.50  USR\n"
+            "         MPI        10    0.50    10.0        50000.00  MPI\n");
+}
+
 std::string regions_sorted(ScoreKey key) {
   ScoreOptions options;
   options.regions = true;
