@@ -9,6 +9,7 @@
 
 #include "core/engines/engine_regions.hpp"
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/text/count_text.hpp"
 
 namespace timeloom::profile {
@@ -141,6 +142,7 @@ std::string worker_of_task(const Definitions& definitions, const Location& locat
 std::string engine_text(const CallTree& tree) {
   const std::vector<RegionId> tasks = tasks_of_nodes(tree);
   const bool several_hosts = has_several_hosts(tree.definitions);
+  const bool sampled = has_sampled_calls(tree.definitions);
   std::map<std::string, EngineSum> engines;
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
     const EngineWorker worker = worker_of(tree, tasks, i);
@@ -156,7 +158,9 @@ std::string engine_text(const CallTree& tree) {
   for (const auto& [engine, sum] : engines) {
     text += (text.empty() ? "" : ", ") + plural(sum.workers.size(), "worker");
     if (several_hosts) text += " on " + plural(sum.hosts.size(), "host");
-    text += " (" + engine + "), " + plural(sum.tasks, "task");
+    text += " (" + engine + ")";
+    // Of calls that are made of samples, the number is not known.
+    if (!sampled) text += ", " + plural(sum.tasks, "task");
   }
   return text.empty() ? text : text + clock_text(tree.definitions);
 }

@@ -269,6 +269,13 @@ void note_ending(Ending ending) noexcept {
   if (listener != nullptr && ending.kind != EndingKind::kNone) listener(ending);
 }
 
+void note_cpu_times_now() noexcept {
+  if (os::process_id() != g_measured_process) return;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (g_active && !s.filters.added()) s.writer->note(take_cpu_times(s));
+}
+
 void tell_endings_to(void (*listener)(Ending)) noexcept { g_hears_ending = listener; }
 
 bool is_restricted() noexcept {

@@ -66,6 +66,9 @@ void rename_process(const std::string& name) noexcept;
 void note_ending(Ending ending) noexcept;
 // The same in the process that is measured, not in a child of vfork(): makes no system call.
 void note_own_ending(Ending ending) noexcept;
+// Notes in the spool how much CPU time the process has used, for an end that leaves no other time
+// to do so: another program is about to take its place. Any thread, not in a handler of a signal.
+void note_cpu_times_now() noexcept;
 // note_ending() calls `listener` in the process that is measured, with every kind but kNone, on the
 // thread that ends it, perhaps in a signal handler.
 void tell_endings_to(void (*listener)(Ending)) noexcept;

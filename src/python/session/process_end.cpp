@@ -81,6 +81,7 @@ PyObject* replace_process(Function original, PyObject* module, PyObject* const* 
                           Py_ssize_t count, Arguments... arguments) {
   if (count == 0 || !is_executable(words[0])) return original(module, words, count, arguments...);
   record::note_ending({EndingKind::kExec, 0});
+  record::note_cpu_times_now();
   PyObject* result = original(module, words, count, arguments...);
   record::note_ending({});
   return result;

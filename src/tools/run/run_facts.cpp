@@ -79,7 +79,8 @@ std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& 
   if (std::string text = share_of_cpu(facts.cpu.other - unseen, facts, terminal); !text.empty()) {
     std::uint64_t threads = 0;
     for (const auto& [name, sum] : facts.native_threads) threads += sum.threads;
-    lines.push_back(formatted("native threads: {}, {}: {}", count(threads), text,
+    const char* const kind = facts.windowed ? "threads that recorded nothing" : "native threads";
+    lines.push_back(formatted("{}: {}, {}: {}", kind, count(threads), text,
                               largest_names(facts.native_threads, terminal)));
   }
   if (std::string text = share_of_cpu(unseen, facts, terminal); !text.empty()) {
@@ -175,6 +176,8 @@ RunFacts facts_of(const Definitions& definitions) {
       native != definitions.properties.end()) {
     facts.native_threads = native_threads_of(native->second);
   }
+  const auto window = definitions.properties.find(kWindow);
+  facts.windowed = window != definitions.properties.end() && !window->second.empty();
   facts.gpu = gpu_shares(definitions);
   if (const auto memory = memory_peak(definitions)) facts.memory_peak = memory->peak;
   if (const auto resident = definitions.properties.find(kResidentPeak);

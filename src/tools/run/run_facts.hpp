@@ -36,6 +36,7 @@ struct RunFacts {
   std::optional<double> observed_share;      // of the CPU time; none: all of it, or not known
   CpuTimes cpu;                              // of all processes; zeros: not known
   NativeThreadsByName native_threads;        // they take a part of cpu.other
+  bool windowed = false;  // only a part was recorded: threads of Python may be among these
   // Of cpu, in recorded threads that were in no region; 0: not known. A report of the whole run
   // sets it.
   std::uint64_t outside_cpu = 0;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/run_properties.hpp"
+
 namespace timeloom::tools {
 namespace {
 
@@ -42,6 +44,11 @@ TEST(RunFacts, SayHowMuchCpuTimeIsInNoTable) {
       lines("4000000000 1000000000"),
       (Texts{"native threads: 3, 800 ms of CPU time (20.0% of all): blas 600 ms, arrow 200 ms",
              "200 ms of CPU time (5.0% of all) in threads that ended unseen"}));
+  // Before and after the window, threads of Python record nothing either.
+  definitions.properties[kWindow] = "from 0.3s until 0.9s";
+  EXPECT_EQ(lines("4000000000 1000000000").front(),
+            "threads that recorded nothing: 3, 800 ms of CPU time (20.0% of all): blas 600 ms, "
+            "arrow 200 ms");
 }
 
 TEST(RunFacts, TellTheResidentMemory) {
