@@ -4,7 +4,8 @@
 // segments come into the log in their order, and at every instruction their records are in the log,
 // or in the ring, or in both. In a run with a size limit, segments that came into the log as they
 // are get packed there when the drain has time (log_packing.hpp), at the latest when the limit is
-// reached: meanwhile the segments of the ring are used up, and then recording ends.
+// reached: meanwhile the ring grows once and its segments are used up; then recording ends, or the
+// oldest events go.
 #include "spool/writer.hpp"
 
 namespace timeloom::spool {

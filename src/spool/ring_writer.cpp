@@ -80,9 +80,11 @@ void Writer::add_segments(os::Mapping block, std::uint64_t offset, bool whole) {
 // A small ring doubles, any other grows by its usual first size. Returns an errno value.
 int Writer::grow() noexcept {
   constexpr std::uint64_t kGrowth = 4 << 20;
-  if (awaits_packing()) return EAGAIN;
-  const std::uint64_t limit = options_.size_limit.bytes;  // most of it is for the log
-  if (limit != 0) return add_block(std::min(kGrowth, limit / 16), false);
+  if (awaits_packing() && ring_reserve() < growth_in_limit()) return EAGAIN;
+  if (options_.size_limit.bytes != 0) {
+    const int error = add_block(growth_in_limit(), false);
+    return error == ENOBUFS && awaits_packing() ? EAGAIN : error;
+  }
   return add_block(is_small() ? segments_.size() * options_.segment_size : kGrowth, false);
 }
 
@@ -153,6 +155,11 @@ Segment* Writer::find_segment(bool idle) noexcept {
   if (segment == nullptr && error == EAGAIN) {
     lock.unlock();
     if (!awaits_packing()) return find_segment(idle);  // there is space since a moment ago
+    if (keeps_newest()) {
+      gives_up_waiting_.store(true, std::memory_order_relaxed);
+      awaits_packing_.store(false, std::memory_order_relaxed);
+      return find_segment(idle);
+    }
     stop_at_limit();
     used_up_.store(true, std::memory_order_relaxed);
     return nullptr;

@@ -180,15 +180,30 @@ bool Writer::make_room_in_log(std::uint64_t bytes) noexcept {
   if (begun && log_end_ + bytes <= log_file_size_) return true;
   if (awaits_packing()) return false;
   const std::uint64_t copy = packs_early() ? log_file_size_ / 2 : 0;  // of LogPacking, at most
-  if (space_for(log_file_size_ + copy)) return !begun || begin_log_file();
+  const std::uint64_t bytes_more = log_file_size_ + copy + ring_reserve();
+  const bool may_drop = !log_packing_.has_work() || gives_up_waiting_.exchange(false);
+  if (space_for(bytes_more, may_drop)) return !begun || begin_log_file();
   awaits_packing_.store(true, std::memory_order_relaxed);
-  if (!awaits_packing()) stop_at_limit();
-  return false;
+  if (awaits_packing()) return false;
+  // Nothing is left to pack since a moment ago.
+  if (!keeps_newest()) return stop_at_limit(), false;
+  return space_for(bytes_more, true) && (!begun || begin_log_file());
 }
 
-bool Writer::space_for(std::uint64_t bytes) noexcept {
-  return options_.size_limit.bytes == 0 ||
-         take_space(options_.size_limit, spools_, name_of_spool(), bytes, log_file_size_,
+// By what the ring may still grow while threads wait for packing.
+std::uint64_t Writer::ring_reserve() const noexcept {
+  if (!packs_early() || options_.size_limit.bytes == 0) return 0;
+  const std::uint64_t count = ring_header().segment_count.load(std::memory_order_relaxed);
+  const std::uint64_t most = options_.ring_size + growth_in_limit();
+  return most - std::min(most, count * options_.segment_size);
+}
+
+// `may_drop`: older events may go for it, if the run keeps the newest ones.
+bool Writer::space_for(std::uint64_t bytes, bool may_drop) noexcept {
+  SizeLimit limit = options_.size_limit;
+  if (limit.bytes == 0) return true;
+  if (!may_drop && limit.at_limit == AtLimit::kKeepNewest) limit.at_limit = AtLimit::kStop;
+  return take_space(limit, spools_, name_of_spool(), bytes, log_file_size_,
                     ring_header().dropped_events);
 }
 

@@ -278,7 +278,13 @@ class Writer {
   bool append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;
   bool append_to_log(std::span<const std::byte> bytes) noexcept;
   bool make_room_in_log(std::uint64_t bytes) noexcept;
-  bool space_for(std::uint64_t bytes) noexcept;
+  bool space_for(std::uint64_t bytes, bool may_drop = true) noexcept;
+  std::uint64_t ring_reserve() const noexcept;
+  // The bytes by which the ring of a run with a size limit grows: most of it is for the log.
+  std::uint64_t growth_in_limit() const noexcept {
+    constexpr std::uint64_t kGrowth = 4 << 20;
+    return std::min(kGrowth, options_.size_limit.bytes / 16);
+  }
   bool begin_log_file() noexcept;
   void stop_at_limit() noexcept;
   void fail(int error) noexcept;
@@ -332,6 +338,7 @@ class Writer {
   EarlyPacking early_packing_;  // of the drain
   LogPacking log_packing_{directory_};
   std::atomic<bool> awaits_packing_ = false;
+  std::atomic<bool> gives_up_waiting_ = false;  // the ring is used up: older events are to go
   os::HelperThread drain_thread_;
 };
 

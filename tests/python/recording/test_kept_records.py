@@ -55,9 +55,8 @@ def test_records_of_another_run_are_left_out_and_stay(record, timeloom, how):
     assert "1 part of other recordings left out; the recording is kept in spool/" in woven.stdout
     assert "damaged" not in woven.stdout
     assert visits(timeloom, run) == 1000
-    assert timeloom("report", run).stderr.splitlines() == [
-        "timeloom: 1 part of other recordings lay in the files of the recording and was left out [TL492]"
-    ]
+    line = "1 part of other recordings lay in the files of the recording and was left out [TL492]"
+    assert json.loads(timeloom("info", "--json", run).stdout)["losses"] == [line]
     assert {path: path.read_bytes() for path in log_of(run).parent.iterdir()} == files
 
 

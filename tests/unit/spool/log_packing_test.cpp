@@ -153,6 +153,52 @@ TEST_F(LogPackingTest, TheNewestEventsAreKeptInLessSpace) {
   EXPECT_EQ(Reader::open(spool())->definitions().dropped_events + kept.size(), all.size());
 }
 
+// All of the limit is used by unpacked segments, and the ring is full of others, when the drain
+// comes back. The ring grows until there is space in the log.
+TEST_F(LogPackingTest, TheDrainMayComeBackWhenTheLimitIsReached) {
+  for (const AtLimit policy : {AtLimit::kStop, AtLimit::kKeepNewest}) {
+    Writer& writer = begin(policy);
+    Pen pen(writer, 0);
+    {
+      const StandStill still(writer);
+      const std::string ring = spool() + "/" + kRingName;
+      const std::uint64_t size = fs::file_size(ring);
+      while (fs::file_size(ring) == size && !pen.out_of_space()) call(pen, 64);
+      ASSERT_FALSE(pen.out_of_space());
+      ASSERT_EQ(writer.dropped(), 0u);
+    }
+    const std::uint64_t before = writer.bytes();
+    wait_until_packed(kLimit / 2);
+    while (writer.bytes() < 2 * before) {
+      call(pen, 1000);
+      wait_until_packed(writer.bytes() - kLimit / 4);
+      ASSERT_LE(bytes_on_disk(), kLimit);
+    }
+    EXPECT_EQ(writer.dropped(), 0u);
+    EXPECT_FALSE(pen.out_of_space());
+    pen.retire();
+    writer.close();
+    EXPECT_EQ(read_spool(spool()).events.at(0), pen.lines());
+    fs::remove_all(spool());
+  }
+}
+
+TEST_F(LogPackingTest, TheOldestGoWhereTheDrainDoesNotComeBack) {
+  Writer& writer = begin(AtLimit::kKeepNewest);
+  Pen pen(writer, 0);
+  {
+    const StandStill still(writer);
+    call(pen, kLimit / 4);
+    EXPECT_FALSE(pen.out_of_space());
+    EXPECT_GT(writer.dropped(), 0u);
+    EXPECT_LE(bytes_on_disk(), kLimit);
+  }
+  pen.retire();
+  writer.close();
+  const Lines kept = read_spool(spool()).events.at(0), all = pen.lines();
+  EXPECT_TRUE(std::equal(kept.rbegin(), kept.rend(), all.rbegin()));
+}
+
 TEST_F(LogPackingTest, AReaderFindsWhatIsPackedMeanwhile) {
   for (const AtLimit policy : {AtLimit::kStop, AtLimit::kKeepNewest}) {
     Writer& writer = begin(policy);
