@@ -87,6 +87,8 @@ export interface Run {
   readonly events: number;
   /** Seconds of measuring for each event; 0: not known. */
   readonly secondsPerEvent: number;
+  /** The directory of the run, or another name of it. */
+  readonly path?: string;
   /** The time of day at the start of the run, in ns since midnight; absent: not known, or not one. */
   readonly midnight?: number;
   /** True if the waiting of threads was measured. */

@@ -96,6 +96,12 @@ test("ticks of another length are those of the first run", async () => {
   assert.ok(tile.cover.some((part) => part > 0));
 });
 
+test("a function is found by the end of its name, as rows show it", async () => {
+  const { pair } = await made();
+  await pair.aligned({ func: "f2", n: 1 });
+  await assert.rejects(pair.aligned({ func: "2", n: 1 }), /Run A never calls 2/);
+});
+
 test("a run without the call is told", async () => {
   const { pair } = await made();
   await assert.rejects(pair.aligned({ func: "module1.f7", n: 1 }), /Run A never calls module1.f7/);
@@ -143,5 +149,7 @@ test("titles say what tells the runs apart", async () => {
   const titles = (a: string, b: string) => titlesOf([a, b].map((title) => ({ ...randomRun(1).run, title })));
   assert.deepEqual(titles("python3 a.py -n 5 -t 4", "python3 a.py -n 5 -t 2"), ["… -t 4", "… -t 2"]);
   assert.deepEqual(titles("a.py", "a.py"), ["a.py", "a.py"]);
+  const [before, after] = ["/runs/before", "/runs/after/"].map((path) => ({ ...randomRun(1).run, title: "a.py", path }));
+  assert.deepEqual(titlesOf([before, after]), ["before: a.py", "after: a.py"]);
   assert.deepEqual(titles("python3 a.py", "python3 b.py"), ["python3 a.py", "python3 b.py"]);
 });

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { changeColour, textUpon } from "../colour";
 import { change, type NodePair, pairRows, pairTree, type RowPair } from "../compare";
 import { count, duration, fileAndLine, signed, times } from "../format";
-import { byFunction, byModule, type Row } from "../profile";
+import { byFunction, byModule, type Row, tellsWaiting } from "../profile";
 import { BEYOND, Cell, Head, scrolled } from "./cells";
 import { Flame } from "./Flame";
 import { type ProfiledPair, useOpened } from "./hooks";
@@ -39,14 +39,16 @@ export function Comparison() {
   );
 }
 
-type Column = "own" | "total" | "visits" | "name";
+type Amount = "own" | "working" | "waiting" | "total" | "visits";
+type Column = Amount | "name";
 
-const sideOf = (row: Row | null) => row ?? { own: 0, total: 0, visits: 0 };
-const valueOf = (pair: RowPair, column: Exclude<Column, "name">): number => Math.abs(sideOf(pair.after)[column] - sideOf(pair.before)[column]);
+const sideOf = (row: Row | null) => (row ? { ...row, working: row.own - row.waiting } : { own: 0, working: 0, waiting: 0, total: 0, visits: 0 });
+const valueOf = (pair: RowPair, column: Amount): number => Math.abs(sideOf(pair.after)[column] - sideOf(pair.before)[column]);
 
 export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "module" }) {
   const { run, viewing, timeline, theme } = useOpened();
-  const [sort, setSort] = useState<Column>("own");
+  const split = tellsWaiting(run);
+  const [sort, setSort] = useState<Column>(split ? "working" : "own");
   const [all, setAll] = useState(false);
   const sought = useSought();
   const nameOf = (key: number | string) => (typeof key === "string" ? key : run.regions[key]?.name ?? BEYOND);
@@ -60,20 +62,21 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
       <button title={title} onClick={() => setSort(column)}>{words}{sort === column ? (column === "name" ? " ▴" : " ▾") : ""}</button>{column === "name" && <SoughtField />}
     </th>
   );
-  const cells = (pair: RowPair, column: "own" | "total") => {
+  const difference = (pair: RowPair, column: Amount) => {
     const [before, after] = [sideOf(pair.before)[column], sideOf(pair.after)[column]];
     const colour = changeColour(theme, change(before, after));
-    return <>
-      <td class="number extreme">{duration(before)}</td><td class="number extreme">{duration(after)}</td>
-      <Cell><span class="change" style={{ background: colour, color: textUpon(colour) }}>{signed(after - before)}</span></Cell>
-    </>;
+    return <td class="number" title={`A ${duration(before)}, B ${duration(after)}`}><span class="change" style={{ background: colour, color: textUpon(colour) }}>{signed(after - before)}</span></td>;
   };
+  const cells = (pair: RowPair, column: Amount) => <>
+    <td class="number extreme">{duration(sideOf(pair.before)[column])}</td><td class="number extreme">{duration(sideOf(pair.after)[column])}</td>{difference(pair, column)}
+  </>;
   return (
     <div class="tablebox" {...scrolled(`Differences by ${by}`)}>
       <table>
         <thead><tr>
           <th scope="col" class="number extreme">A own</th><th scope="col" class="number extreme">B own</th>{head("own", "B − A", "Own time in B less that in A; the largest difference first")}
           <Head>ratio</Head>
+          {split && <>{head("working", "B − A working", "Own time in which the thread ran")}{head("waiting", "B − A waiting", "Own time in which it did not")}</>}
           <th scope="col" class="number extreme">A total</th><th scope="col" class="number extreme">B total</th>{head("total", "B − A total", "With all that was called")}
           {head("visits", "visits", "Calls in A and in B; sorted by their difference", 2)}{head("name", by, "")}{by === "function" && <th scope="col" class="place">place</th>}
         </tr></thead>
@@ -84,6 +87,7 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
               <tr key={pair.key}>
                 {cells(pair, "own")}
                 <Cell>{times(sideOf(pair.before).own, sideOf(pair.after).own)}</Cell>
+                {split && <>{difference(pair, "working")}{difference(pair, "waiting")}</>}
                 {cells(pair, "total")}
                 <Cell>{count(sideOf(pair.before).visits)}</Cell><Cell>{count(sideOf(pair.after).visits)}</Cell>
                 <th scope="row" class="name">

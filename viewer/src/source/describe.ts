@@ -52,6 +52,7 @@ export function runOf(json: unknown): Run {
   ];
   return {
     title: from.program || from.title,
+    path: from.title,
     facts: facts.filter((fact): fact is string => Boolean(fact)),
     losses: from.losses,
     ticksPerSecond: from.ticks_per_second,

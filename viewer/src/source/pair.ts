@@ -49,7 +49,9 @@ export class Pair {
   /** The start of the aligned call in a run, in ticks of the common axis. */
   private async nthCall(which: number, { func, n }: Alignment): Promise<number> {
     const side = this.sides[which], letter = "AB"[which];
-    const regions = this.regions.filter((region) => region.name === func).flatMap((region) => side.regionsOf.get(region.id) ?? []);
+    const idsOf = (is: (name: string) => boolean) => this.regions.filter((region) => is(region.name)).flatMap((region) => side.regionsOf.get(region.id) ?? []);
+    // Rows and tables show names without their modules.
+    const exact = idsOf((name) => name === func), regions = exact.length ? exact : idsOf((name) => name.endsWith(`.${func}`));
     if (!regions.length) throw new SourceError(`Run ${letter} never calls ${func}.`, "Choose a function that both runs call.");
     const search = { order: "earliest" as const, limit: n, begin: 0, end: side.run.length + 1, shortest: 0, tracks: null, regions };
     const { calls } = await this.sources[which].find(search, never);

@@ -69,8 +69,10 @@ export function unifyPaths(sides: readonly OneRun[], regions: number): Paths {
 }
 
 /** The parts that distinguish the command lines of two runs: of a common beginning of several words only the last word
-    is kept. */
+    is kept. Equal ones are told apart by their directories. */
 export function titlesOf(runs: readonly Run[]): string[] {
+  const places = runs.map(({ path = "" }) => path.replace(/\/+$/, "").split("/").pop()!);
+  if (runs[0].title === runs[1].title && places[0] !== places[1]) return runs.map((run, n) => `${places[n]}: ${run.title}`);
   const words = runs.map((run) => run.title.split(" "));
   let shared = 0;
   while (shared < words[0].length && words[0][shared] === words[1][shared]) shared++;

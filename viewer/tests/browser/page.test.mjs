@@ -325,7 +325,7 @@ test("two runs: rows of both, differences, and another alignment", async () => {
   const { page, close } = await open("?two#panel=functions");
   await page.waitForSelector("tbody tr");
   assert.deepEqual((await texts(page, ".row.process .name")).slice(0, 2), ["A: plate.py -n 1000", "plate.py"]);
-  assert.match(await page.locator("tbody tr").first().innerText(), /−546 ms\s+0.79 ×[^]*plate.Slab.relax/);
+  assert.match(await page.locator("tbody tr").first().innerText(), /−546 ms\s+0.79 ×\s+−546 ms\s+0 s[^]*plate.Slab.relax/);
   await page.fill(".comparison [name=func]", "service.handle");
   await page.fill(".comparison [name=n]", "3");
   await page.getByRole("button", { name: "Align", exact: true }).click();
