@@ -1,6 +1,8 @@
 #include "record/locks/lock_account.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -229,18 +231,19 @@ LockAccount::Waiting LockAccount::wait_begins(Lock& lock, ThreadId thread, Place
 
 // The threads that wait for each other, from `first` on; empty: no other one waits for it.
 std::vector<LockAccount::ThreadId> LockAccount::circle_of(ThreadId first) {
-  constexpr std::size_t kMostThreads = 16;
-  std::vector<ThreadId> circle;
-  for (ThreadId at = first; circle.size() < kMostThreads;) {
-    circle.push_back(at);
+  std::array<ThreadId, 16> circle{};
+  ThreadId at = first;
+  for (std::size_t count = 0; count < circle.size();) {
+    circle[count++] = at;
     const std::uint32_t wanted = file_->thread(at).wanted.load(std::memory_order_relaxed);
     const std::uint32_t owner =
         wanted == 0 ? 0 : file_->wanted(wanted - 1).owner.load(std::memory_order_relaxed);
     if (owner == 0) break;
     at = owner - 1;
     // A lock that its own thread waits for may be a signal of another thread.
-    if (at == first) return circle.size() > 1 ? circle : std::vector<ThreadId>{};
-    if (std::ranges::find(circle, at) != circle.end()) break;
+    const auto threads = std::span(circle).first(count);
+    if (at == first && count > 1) return {threads.begin(), threads.end()};
+    if (std::ranges::find(threads, at) != threads.end()) break;
   }
   return {};
 }
