@@ -104,7 +104,7 @@ def completed(*words: str) -> list[str]:
     (["timeloom", "report", "--sl"], ["--slowest"]),
     (["timeloom", "report", "--by", "f"], ["file"]),
     (["timeloom", "report", "--by", "=", "f"], ["file"]),
-    (["timeloom", "report", "--by", "="], ["file", "module", "package", "process", "task", "thread", "worker"]),
+    (["timeloom", "report", "--by", "="], ["file", "host", "module", "package", "process", "task", "thread", "worker"]),
     (["timeloom", "report", "--function", "--f"], []),
     (["timeloom", "run", "--follow", ""], ["workers", "all", "none"]),
     (["timeloom", "run", "--no-wai"], ["--no-waiting"]),
