@@ -210,11 +210,24 @@ class SelectedRun : public RunSink {
   std::span<RunSink* const> sinks_;
 };
 
+// The clock of a run that is the part of another one.
+ClockProperties clock_of(const ClockProperties& all, const Span& span) {
+  ClockProperties part = all;
+  const std::uint64_t end = std::min(all.begin + all.length, span.until);
+  part.begin = std::min(std::max(all.begin, span.from), end);
+  part.length = end - part.begin;
+  const auto ns = static_cast<std::uint64_t>(static_cast<double>(part.begin - all.begin) * 1e9 /
+                                             static_cast<double>(all.ticks_per_second));
+  if (part.realtime) *part.realtime += ns;
+  return part;
+}
+
 class SelectedSource : public RunSource {
  public:
-  SelectedSource(RunSource& run, Choice choice)
+  SelectedSource(RunSource& run, Choice choice, bool as_run)
       : run_(run), choice_(std::move(choice)), definitions_(run.definitions()) {
     definitions_.original = nullptr;  // of all events
+    if (as_run) definitions_.clock = clock_of(definitions_.clock, choice_.span);
     mark_tasks(definitions_);
     std::erase_if(definitions_.locations, [&](const Location& location) {
       return !choice_.locations.contains(location.id);
@@ -350,7 +363,7 @@ std::unique_ptr<RunSource> select(RunSource& run, const Selection& selection, un
   if (choice.span.until < choice.span.from) throw Error("--until is before --from [TL408]");
   choice.locations = chosen_locations(selection, run.definitions());
   choice.regions = chosen_regions(selection, run.definitions());
-  return std::make_unique<SelectedSource>(run, std::move(choice));
+  return std::make_unique<SelectedSource>(run, std::move(choice), selection.as_run);
 }
 
 }  // namespace timeloom::exchange

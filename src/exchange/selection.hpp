@@ -22,6 +22,7 @@ struct Selection {
   std::vector<std::string> threads;  // names or numbers; empty: all
   bool only_my_code = false;
   std::vector<Category> left_out{};  // regions of these
+  bool as_run = false;               // the run lasts as long as the window; else its clock stays
 
   bool everything() const noexcept {
     return !window.any() && threads.empty() && !only_my_code && left_out.empty();

@@ -72,22 +72,13 @@ std::string default_name(const std::filesystem::path& run, const exchange::Forma
   return name.string() + "." + std::string(format.suffix);
 }
 
-void refuse_backwards(const Window& window) {
-  using Kind = WindowPoint::Kind;
-  const bool both = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
-  if (both && window.until.ns < window.from.ns)
-    throw WrongUsage("--until is before --from [TL408]");
-}
-
 ConvertJob job_of(const ConvertOptions& options, const std::filesystem::path& run) {
   ConvertJob job;
   job.format = *options.format;
   job.run = run;
   job.content = content_of(options);
   job.selection = options.selection;
-  job.selection.window.from = window_point_of(options.from, "--from");
-  job.selection.window.until = window_point_of(options.until, "--until");
-  refuse_backwards(job.selection.window);
+  job.selection.window = window_of(options.from, options.until, "--until");
   job.options.title = run.string();
   job.options.creator = "timeloom " TIMELOOM_VERSION;
   job.options.threads = std::max(1u, std::thread::hardware_concurrency());

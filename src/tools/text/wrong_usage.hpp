@@ -29,4 +29,16 @@ inline WindowPoint window_point_of(const std::string& text, const std::string& o
   return from_words([&] { return parse_window_point(text, option); });
 }
 
+// The window of --from and of the option that ends it. Throws WrongUsage.
+inline Window window_of(const std::string& from, const std::string& until,
+                        const std::string& until_option) {
+  const Window window{window_point_of(from, "--from"), window_point_of(until, until_option)};
+  using Kind = WindowPoint::Kind;
+  const bool both = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
+  if (both && window.until.ns < window.from.ns) {
+    throw WrongUsage(until_option + " is before --from [TL408]");
+  }
+  return window;
+}
+
 }  // namespace timeloom::tools

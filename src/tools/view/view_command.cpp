@@ -17,6 +17,7 @@
 #include "tools/report/report_text.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/human_text.hpp"
+#include "tools/text/wrong_usage.hpp"
 #include "tools/view/browser.hpp"
 #include "tools/view/live_view.hpp"
 #include "tools/view/view_text.hpp"
@@ -40,6 +41,8 @@ struct ViewOptions {
   bool no_browser = false;
   bool frame = false;
   std::string html;
+  std::string from;
+  std::string to;
   std::vector<std::string> sources;
   bool with_source = false;
   bool force = false;
@@ -183,8 +186,9 @@ int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   out.finish();
   if (!all_calls) {
     print_line(
-        "with so many events, the file has pictures and tables, but no single calls: 'timeloom "
-        "view' without --html shows these [TL434]");
+        "with so many events, the file has pictures and tables, but no single calls: --from and "
+        "--to "
+        "choose a part that has them, 'timeloom view' without --html shows all [TL434]");
   }
   if (out.is_file())
     print_line("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");
@@ -210,6 +214,8 @@ std::string wrong_view(const ViewOptions& options) {
     return "--port and --socket are different places; choose one";
   if (options.text && !options.html.empty())
     return "--text and --html are different forms; choose one";
+  if (options.html.empty() && !(options.from.empty() && options.to.empty()))
+    return "--from and --to choose the part that --html writes; the page itself zooms";
   if (options.with_source && options.html.empty())
     return "--with-source is for --html; the server shows sources anyway";
   if (options.text && options.second)
@@ -265,8 +271,11 @@ int run_view(ViewOptions options) {
   if (const auto run = live_run(options)) return serve_live(options, *run);
   ViewedRuns runs;
   const std::filesystem::path first = open_run(options.run);
-  runs.push_back(std::make_unique<ViewedRun>(first));
-  if (options.second) runs.push_back(std::make_unique<ViewedRun>(open_run(options.second)));
+  const Window window = window_of(options.from, options.to, "--to");
+  runs.push_back(std::make_unique<ViewedRun>(first, window));
+  if (options.second) {
+    runs.push_back(std::make_unique<ViewedRun>(open_run(options.second), window));
+  }
   if (options.text) return write_view_text(options, *runs.front());
   const auto sources =
       std::make_shared<const view::SourceFiles>(".", folders_of_sources(options, first));
@@ -298,6 +307,11 @@ Command register_view(CLI::App& program) {
   known.flag("--no-browser", options->no_browser, "Only print the address of the page");
   known.text("--html", "FILE", options->html,
              "Write one HTML file with the run inside instead, to keep or to mail");
+  known.text("--from", "WHEN", options->from,
+             "Leave out of --html what is before this time since the start of the run (2.5s), or "
+             "before this region");
+  known.text("--to", "WHEN", options->to,
+             "Leave out of --html what is after this time, or after the end of this region");
   known.texts("--source", "DIR", options->sources,
               "Show source lines of files below this folder, too, and not only of those below the "
               "working folder; can be repeated");

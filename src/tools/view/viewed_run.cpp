@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "exchange/selection.hpp"
 #include "run/contents.hpp"
 #include "tools/report/lines/line_times.hpp"
 #include "tools/run/open_run.hpp"
@@ -27,6 +28,15 @@ std::filesystem::path memory_file_of(const std::filesystem::path& anchor) {
   return std::filesystem::is_regular_file(file, none) ? file : std::filesystem::path();
 }
 
+unsigned all_processors() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+std::unique_ptr<RunSource> part_of(RunSource& whole, const Window& window) {
+  exchange::Selection part;
+  part.window = window;
+  part.as_run = true;
+  return exchange::select(whole, part, all_processors());
+}
+
 // The run is shown without them, too.
 LineTimes line_times_of(const std::filesystem::path& run) try {
   return read_line_times(run);
@@ -37,16 +47,20 @@ LineTimes line_times_of(const std::filesystem::path& run) try {
 
 }  // namespace
 
-ViewedRun::ViewedRun(const std::filesystem::path& run)
+ViewedRun::ViewedRun(const std::filesystem::path& run) : ViewedRun(run, Window()) {}
+
+ViewedRun::ViewedRun(const std::filesystem::path& run, const Window& window)
     : title_(run.string()),
       anchor_(weave::trace_of(run)),
-      source_(weave::open_trace(anchor_)),
+      whole_(window.any() ? weave::open_trace(anchor_) : nullptr),
+      source_(whole_ ? part_of(*whole_, window) : weave::open_trace(anchor_)),
       definitions_(source_->definitions()),
       identity_(view::source_identity(anchor_)),
       content_(definitions_, [this](const view::Index* index) {
         return describe_for_viewer(definitions_, title_, index, content_.marks()->read());
       }) {
   content_.set_marks(std::make_shared<const view::MarksFile>(anchor_));
+  if (whole_) return;
   content_.set_memory_file(memory_file_of(anchor_));
   content_.set_is_there([this, opened = view::anchor_state(anchor_)] {
     return view::anchor_state(anchor_) == opened;
@@ -86,8 +100,12 @@ void ViewedRun::have_sound_index() {
 }
 
 void ViewedRun::make_index() {
-  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads = all_processors();
   const std::shared_ptr<const view::Index> earlier = content_.index();
+  if (whole_) {
+    return content_.set_index(
+        view::make_passing_index(*source_, content_.progress(), threads, nullptr));
+  }
   content_.set_index(
       view::make_index(*source_, anchor_, identity_, content_.progress(), threads, earlier.get()));
 }

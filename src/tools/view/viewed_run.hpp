@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/event.hpp"
+#include "core/window.hpp"
 #include "view/answers/api.hpp"
 
 namespace timeloom::tools {
@@ -17,6 +18,9 @@ class ViewedRun {
  public:
   // Opens the trace of a woven run, and its index if there is one.
   explicit ViewedRun(const std::filesystem::path& run);
+  // Opens the part of it within a window, which gets an index of its own. The memory and the
+  // samples of the run, which are known as a whole, are left out.
+  ViewedRun(const std::filesystem::path& run, const Window& window);
 
   view::Content& content() noexcept { return content_; }
   const Definitions& definitions() const noexcept { return definitions_; }
@@ -35,6 +39,7 @@ class ViewedRun {
 
   std::string title_;
   std::filesystem::path anchor_;
+  std::unique_ptr<RunSource> whole_;  // of which `source_` is a part; null: it is the whole
   std::unique_ptr<RunSource> source_;
   Definitions definitions_;  // the source changes its own while it is read
   std::uint64_t identity_;

@@ -499,9 +499,10 @@ std::string paths_answer(const Index& index) {
 Answer answer_question(const Content& content, std::string_view route, std::string_view body) {
   try {
     if (!content.is_there()) {
-      return failure(500,
-                     "the run was replaced or removed since timeloom view opened it; start timeloom "
-                     "view again [TL507]");
+      return failure(
+          500,
+          "the run was replaced or removed since timeloom view opened it; start timeloom "
+          "view again [TL507]");
     }
     const std::shared_ptr<const Index> asked = content.index();
     try {

@@ -87,6 +87,46 @@ def test_the_data_inside_are_those_of_the_server(program, timeloom, run, tmp_pat
             assert calls == viewer.calls(track)
 
 
+def test_a_part_of_a_run_has_its_calls(program, timeloom, run, tmp_path):
+    """Calls that are open at an end of the part are cut there; the part starts at 0, and at its own time of day."""
+    with Viewer(program, run) as viewer:
+        viewer.wait()
+        whole, paths = viewer.description(), viewer.paths()
+        calls = [viewer.calls(track) for track in range(len(whole["tracks"]))]
+    tick = 1e9 / whole["ticks_per_second"]
+    begin, end = round(whole["length"] * tick / 4), round(whole["length"] * tick / 2)
+    timeloom("view", run, "--html", tmp_path / "part.html", "--from", f"{begin}ns", "--to", f"{end}ns")
+    sections = sections_of((tmp_path / "part.html").read_text())
+    part, found = json.loads(sections[0][1]), {}
+    parents = struct.unpack_from(f"<{struct.unpack_from('<I', sections[1][1])[0]}I", sections[1][1], 8)
+    regions = struct.unpack_from(f"<{len(parents)}I", sections[1][1], 8 + 4 * len(parents))
+    for tag, data in sections[2:]:
+        if tag == 3:
+            track, found_calls = calls_of_track(data, list(zip(parents, regions, strict=True)))
+            found[track] = [(part["regions"][region]["name"], depth, e - b) for b, e, _, region, depth in found_calls]
+    first, last = round(begin / tick), round(end / tick)
+    assert abs(part["length"] - (last - first)) <= 2
+    assert abs(int(part["start_ns"]) - int(whole["start_ns"]) - begin) <= 2
+    assert any(found.values()) and sum(map(len, found.values())) < sum(map(len, calls))
+    for track, inside in found.items():
+        cut = [(whole["regions"][region]["name"], depth, min(e, last) - max(b, first)) for b, e, _, region, depth in calls[track]
+               if b <= last and e >= first]  # fmt: skip
+        assert [one[:2] for one in inside] == [one[:2] for one in cut]
+        assert all(abs(a[2] - b[2]) <= 2 for a, b in zip(inside, cut, strict=True))
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--from", "1s"], "--from and --to choose the part that --html writes; the page itself zooms"),
+    (["--html", "x.html", "--from", "soon!"], "--from"),
+    (["--html", "x.html", "--from", "2s", "--to", "1s"], "[TL408]"),
+    (["--html", "x.html", "--from", "no.such.function"], "[TL308]"),
+])  # fmt: skip
+def test_wrong_parts(timeloom, run, tmp_path, words, said):
+    status = 1 if "TL308" in said else 2
+    assert said in timeloom("view", run, *words, cwd=tmp_path, status=status).stderr
+    assert not (tmp_path / "x.html").exists()
+
+
 def test_a_file_is_not_replaced_unasked(timeloom, program, tmp_path):
     run = shutil.copytree(recorded("threads", program), tmp_path / "run")
     file = tmp_path / "out.html"
