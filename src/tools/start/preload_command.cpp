@@ -1,5 +1,7 @@
 // `timeloom preload`: the value of LD_PRELOAD with which a program of
-// the user's own command line is recorded by the wrapper libraries.
+// the user's own command line is recorded by the wrapper libraries, and the
+// variables with which programs that a site starts bring the workers of their
+// cluster into the run.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -26,9 +28,19 @@ struct PreloadOptions {
   bool mpi = false;
   bool compiler = false;
   bool memory = false;
+  bool dask = false;
 };
 
+// Each client of distributed runs this module, which measures the workers of its cluster.
+constexpr std::string_view kDaskVariables = "DASK_DISTRIBUTED__CLIENT__PRELOAD=timeloom.dask\n";
+
+bool asks_for_wrappers(const PreloadOptions& options) {
+  return options.io != "none" || options.thread != "none" || options.mpi || options.compiler ||
+         options.memory;
+}
+
 int run_preload(const PreloadOptions& options) {
+  if (options.dask && !asks_for_wrappers(options)) return print(std::string(kDaskVariables));
   Settings settings;
   from_words([&] {
     settings.set(kSettings.io, options.io, "--io");
@@ -38,7 +50,9 @@ int run_preload(const PreloadOptions& options) {
   if (options.compiler) settings.set(kSettings.compiler, "on", "--compiler");
   if (options.memory) settings.set(kSettings.memory, "on", "--memory");
   const std::string value = preload_value(settings);
-  return print((options.print ? "" : std::string(kPreloadVariable) + "=") + value + "\n");
+  const bool named = !options.print || options.dask;
+  return print((named ? std::string(kPreloadVariable) + "=" : "") + value + "\n" +
+               (options.dask ? std::string(kDaskVariables) : ""));
 }
 
 }  // namespace
@@ -53,6 +67,8 @@ Command register_preload(CLI::App& program) {
   known.flag("--mpi", options->mpi, "calls of MPI");
   known.flag("--compiler", options->compiler, "compiled code, built with -finstrument-functions");
   known.flag("--memory", options->memory, "allocations of memory");
+  known.flag("--dask", options->dask,
+             "The variables for a client of a Dask cluster that a site starts, a line each");
   return {known.app(), [options] { return run_preload(*options); }};
 }
 

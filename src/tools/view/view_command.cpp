@@ -308,10 +308,10 @@ Command register_view(CLI::App& program) {
   known.text("--html", "FILE", options->html,
              "Write one HTML file with the run inside instead, to keep or to mail");
   known.text("--from", "WHEN", options->from,
-             "Leave out of --html what is before this time since the start of the run (2.5s), or "
+             "With --html: leave out events before this time since the start of the run (2.5s), or "
              "before this region");
   known.text("--to", "WHEN", options->to,
-             "Leave out of --html what is after this time, or after the end of this region");
+             "With --html: leave out events after this time, or after the end of this region");
   known.texts("--source", "DIR", options->sources,
               "Show source lines of files below this folder, too, and not only of those below the "
               "working folder; can be repeated");

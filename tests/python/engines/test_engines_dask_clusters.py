@@ -73,11 +73,11 @@ def cluster(tmp_path):
 def start(tmp_path, cluster):
     """Starts a measured program, which has its run beside it."""
 
-    def start(name, text):
-        (tmp_path / f"{name}.py").write_text(PROGRAM + text)
+    def start(name, text, program=PROGRAM, variables=None):
+        (tmp_path / f"{name}.py").write_text(program + text)
         command = [sys.executable, "-m", "timeloom", "-o", name, f"{name}.py", cluster]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, env=environment())
+        return subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, env=environment(variables))
 
     return start
 
@@ -92,6 +92,17 @@ def lines_of(program, output):
 def tasks_by_worker(directory):
     tasks = package.read(directory).tasks()
     return collections.Counter(task["worker"] for task in tasks), {task["key"] for task in tasks}
+
+
+def test_an_unchanged_program_by_the_variables_of_the_site(start, timeloom_program, tmp_path):
+    printed = subprocess.run([timeloom_program, "preload", "--print", "--dask"], capture_output=True, text=True, check=True)
+    variables = dict(line.split("=") for line in printed.stdout.splitlines())
+    program = PROGRAM.replace("import timeloom.dask\n", "").replace("timeloom.dask.measure(client)", "pass")
+    lines = lines_of(start("plain", """
+        run(client, ["a", "b"])
+""", program, variables), "8\n")  # fmt: skip
+    assert "timeloom: 1 worker (Dask), 2 tasks" in lines
+    assert tasks_by_worker(tmp_path / "plain")[1] == set("ab")
 
 
 def test_a_worker_comes_later(start, tmp_path):

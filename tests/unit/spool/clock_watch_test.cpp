@@ -2,6 +2,7 @@
 #include "spool/clock_watch.hpp"
 
 #include <pthread.h>
+#include <time.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -76,11 +77,14 @@ TEST_F(ClockWatchTest, AKilledProcessLeavesBothReadings) {
 TEST_F(ClockWatchTest, AnEndedThreadStaysAsItWasSeenLast) {
   ClockWatch& watch = create().clock_watch();
   Sleeper sleeper;
-  const ThreadClocks* const place = watch.add(1, clock_of(sleeper.id()));
+  const clockid_t clock = clock_of(sleeper.id());
+  const ThreadClocks* const place = watch.add(1, clock);
   watch.look();
   const std::uint64_t seen = place->seen.ticks;
   EXPECT_NE(seen, 0u);
   sleeper.end();
+  // A thread that can be joined has its clock for a moment longer.
+  for (timespec now{}; ::clock_gettime(clock, &now) == 0;) std::this_thread::yield();
   watch.look();
   watch.look();
   EXPECT_EQ(place->seen.ticks, seen);
