@@ -1,4 +1,5 @@
 // The same questions to all sources have the same answers.
+import { runOf } from "../src/source/describe";
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { test } from "node:test";
@@ -74,6 +75,10 @@ async function everything(source: Source): Promise<unknown[]> {
   for (let time = 0; time < run.length; time += 97) answers.push(await source.call(1, time % 5, time, never));
   return answers;
 }
+
+test("data of another version are refused with the remedy", () => {
+  assert.throws(() => runOf({ version: 2 }), { message: "This page is of another version than its data.", advice: "Reload the page, or make the file anew." });
+});
 
 test("the server and the data inside a page answer as the calls in memory", async () => {
   for (let seed = 1; seed <= 6; seed++) {

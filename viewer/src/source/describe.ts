@@ -1,9 +1,14 @@
 // Converts the JSON of `run` to the page's Run.
 import { CAUSES } from "../causes";
 import { count } from "../format";
+import { SourceError } from "./source";
 import type { Location, Mark, Marker, Metric, Process, Run } from "../model";
 
+/** Of docs/formats/view-http.md. */
+const VERSION = 1;
+
 interface Json {
+  version: number;
   title: string;
   program: string | null;
   host: string | null;
@@ -45,6 +50,7 @@ const causeOf = (word: string | undefined): number => Math.max(0, (CAUSES as rea
 
 export function runOf(json: unknown): Run {
   const from = json as Json;
+  if (from.version !== VERSION) throw new SourceError("This page is of another version than its data.", "Reload the page, or make the file anew.");
   const start = from.start_ns ? new Date(Number(BigInt(from.start_ns) / 1_000_000n)) : null;
   const facts = [
     from.host, start && dateOf(start), `${count(from.events)} events`, from.creator,
