@@ -12,7 +12,6 @@ Method
 import pathlib
 import statistics
 import subprocess
-import sys
 
 import startup
 import truth
@@ -45,4 +44,4 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
 
 
 if __name__ == "__main__":
-    sys.exit(truth.compare(__doc__, NAMES, ROUNDS, measure))
+    truth.compare(__doc__, NAMES, ROUNDS, measure)
