@@ -157,11 +157,11 @@ class ThreadRecorder : public EventPath {
   }
   void end_native_call() noexcept { in_native_call_.store(false, std::memory_order_release); }
   bool in_native_call() const noexcept { return in_native_call_.load(); }
-  // The call path in the profile. Empty: there is no profile. Throws std::bad_alloc.
   // See ThreadProfile::visited_place(); 0 also where there is no profile.
   std::uint32_t visited_place() const noexcept {
     return profile_ == nullptr ? 0 : profile_->visited_place();
   }
+  // The call path in the profile. Empty: there is no profile. Throws std::bad_alloc.
   CallPath call_path() const { return profile_ == nullptr ? CallPath() : profile_->call_path(); }
   // In a profile, regions that are entered next lie below this call path of another thread, until
   // the thread leaves its team.

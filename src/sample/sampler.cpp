@@ -423,7 +423,8 @@ void start_ticks_of_thread() noexcept {
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   os::CpuTicker& ticker = t_sampled->ticker;
-  if (g_writer.load() == nullptr || ticker.source() != os::CpuTicker::Source::kNone) return;
+  if (g_writer.load() == nullptr || end_if_restricted(s)) return;
+  if (ticker.source() != os::CpuTicker::Source::kNone) return;
   const int error = ticker.start(s.options.signal, s.options.period_ns);
   if (error != 0) note_failure(s, error);
 }

@@ -60,7 +60,12 @@ LogPacking::Gain LogPacking::step(EarlyPacking& packing, bool count) noexcept {
     }
   } catch (const std::exception&) {  // no memory
   }
-  give_up();
+  // Where no file could be begun, the next step would find the same.
+  if (number_) {
+    give_up();
+  } else {
+    stop();
+  }
   return {};
 }
 

@@ -11,6 +11,9 @@
 namespace timeloom::spool {
 namespace {
 
+// No errno value: the ring may grow as soon as what lies raw in the log is packed.
+constexpr int kAwaitsPacking = -1;
+
 // The first disk space, in bytes, of a segment that does not get all of it at once.
 std::uint32_t first_space() noexcept {
   static const auto kPage = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
@@ -77,13 +80,14 @@ void Writer::add_segments(os::Mapping block, std::uint64_t offset, bool whole) {
                                     std::memory_order_release);
 }
 
-// A small ring doubles, any other grows by its usual first size. Returns an errno value.
+// A small ring doubles, any other grows by its usual first size. Returns an errno value, or
+// kAwaitsPacking.
 int Writer::grow() noexcept {
   constexpr std::uint64_t kGrowth = 4 << 20;
-  if (awaits_packing() && ring_reserve() < growth_in_limit()) return EAGAIN;
+  if (awaits_packing() && ring_reserve() < growth_in_limit()) return kAwaitsPacking;
   if (options_.size_limit.bytes != 0) {
     const int error = add_block(growth_in_limit(), false);
-    return error == ENOBUFS && awaits_packing() ? EAGAIN : error;
+    return error == ENOBUFS && awaits_packing() ? kAwaitsPacking : error;
   }
   return add_block(is_small() ? segments_.size() * options_.segment_size : kGrowth, false);
 }
@@ -152,7 +156,7 @@ Segment* Writer::find_segment(bool idle) noexcept {
     if (Segment* segment = free_.pop_front()) return segment;
   }
   Segment* const segment = find_partial(&error);
-  if (segment == nullptr && error == EAGAIN) {
+  if (segment == nullptr && error == kAwaitsPacking) {
     lock.unlock();
     if (!awaits_packing()) return find_segment(idle);  // there is space since a moment ago
     if (keeps_newest()) {

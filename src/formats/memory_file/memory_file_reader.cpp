@@ -85,6 +85,7 @@ void Reader::find_sections() {
                    (of_blocks && head.group != sections_.back().head.group))) {
       refuse();
     }
+    if (!ended && !of_blocks && !places_.emplace(head.group, sections_.size()).second) refuse();
     if (!ended) sections_.push_back({head, at});
     at += head.size;
   }
@@ -98,11 +99,9 @@ std::vector<std::uint32_t> Reader::groups() const {
 }
 
 const Reader::Section& Reader::section(std::uint32_t group, SectionKind kind) const {
-  const auto found = std::ranges::find_if(sections_, [&](const Section& one) {
-    return one.head.group == group && one.head.kind == kind;
-  });
-  if (found == sections_.end()) refuse();
-  return *found;
+  const auto found = places_.find(group);
+  if (found == places_.end()) refuse();
+  return sections_[found->second + (kind == SectionKind::kBlocks ? 1 : 0)];
 }
 
 void Reader::read_body(std::uint32_t group, SectionKind kind, std::uint64_t most) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "formats/memory_file/memory_file_parts.hpp"
@@ -41,6 +42,7 @@ class Reader {
   os::File file_;
   std::uint64_t size_ = 0;
   std::vector<Section> sections_;
+  std::map<std::uint32_t, std::size_t> places_;  // of the sections, by group
   packing::Bytes body_;
   packing::StreamReader streams_;
   packing::Decompressor decompressor_;

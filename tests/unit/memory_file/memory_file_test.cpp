@@ -110,6 +110,13 @@ TEST_F(MemoryFile, ACutFileIsRefused) {
   EXPECT_THROW(Reader(put(sound + "x")), Error);
 }
 
+TEST_F(MemoryFile, AProcessThatComesTwiceIsRefused) {
+  Writer writer;
+  writer.add(first_process(), kBlocks);
+  writer.add(first_process(), {});
+  EXPECT_THROW(Reader(put(writer.take())), Error);
+}
+
 // A body whose check is right may have numbers that are wrong.
 TEST_F(MemoryFile, NumbersBeyondTheirLimitsAreRefused) {
   const auto written = [&](const Process& process, const std::vector<Block>& blocks) {

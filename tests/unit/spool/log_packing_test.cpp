@@ -325,6 +325,15 @@ TEST_F(FinishedLog, StaysDroppedWhenTheRunHasDroppedIt) {
   EXPECT_FALSE(fs::exists(spool() + "/" + kLogCopyName));
 }
 
+TEST_F(FinishedLog, IsGivenUpWhereTheRunHasGone) {
+  record();
+  packing_.add(1);
+  packing_.add(2);
+  fs::rename(spool(), spool() + "-away");
+  EXPECT_FALSE(packing_.step(early_, false).has_space());
+  EXPECT_FALSE(packing_.has_work());
+}
+
 TEST_F(FinishedLog, IsLeftAloneWhenTheWorkStops) {
   record();
   packing_.add(1);

@@ -10,6 +10,7 @@
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/watched.hpp"
+#include "record/auxiliary_file.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -32,7 +33,7 @@ constexpr std::array<Level, 6> kLevels = {{{"off", kNoLevel},
                                            {"critical", 50}}};
 
 constinit std::atomic<long> g_level = kNoLevel;
-constinit std::atomic<std::uint32_t> g_marks = 0;
+constinit std::atomic<std::uint64_t> g_marks = 0;
 
 // "%" calls nothing of the program for these; a __str__ of its own runs only where it asks itself.
 bool is_plain(PyObject* value) noexcept {
@@ -86,7 +87,8 @@ long level_of(PyObject* record) noexcept {
 
 // Whether there is room for one more; prints a line the first time that there is none.
 bool take_mark() noexcept {
-  const std::uint32_t before = g_marks.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t before = g_marks.fetch_add(1, std::memory_order_relaxed);
+  if (before >= kMostMarks) record::count_lost(1);
   if (before == kMostMarks) {
     print_line(
         "--logging: the run has 20,000 marks, and gets no more: choose a higher level [TL735]");
