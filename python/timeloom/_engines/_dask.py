@@ -73,6 +73,7 @@ class _Measured:
     def __init__(self, client: Any, variables: dict[str, str]) -> None:
         self._client, self._variables, self._token = client, variables, secrets.token_hex(16)
         self._workers, self._seen, self._ended = Workers(client, variables, self._token), set[str](), False
+        self._failed = False  # a look has, and a line was printed
         self._one_at_a_time = asyncio.Lock()
         self._close, self._close_in_loop = client.close, client._close
         client.close, client._close = self.close, self.close_in_loop
@@ -96,7 +97,9 @@ class _Measured:
             try:
                 await asyncio.wait_for(self._measure_new(), _JOIN_SECONDS)
             except Exception as error:  # the program goes on in any case
-                print_failed({_scheduler_of(client): _first_line(error)})
+                if not self._failed:
+                    print_failed({_scheduler_of(client): _first_line(error)})
+                self._failed = True
 
     async def _measure_new(self) -> None:
         there = set(await self._client.scheduler.ncores())

@@ -121,6 +121,20 @@ def test_a_worker_comes_later(start, tmp_path):
     assert sorted(workers.values()) == [2, 3] and keys == set("abcde")
 
 
+def test_looks_that_fail_are_told_once(start):
+    lines = lines_of(start("failing", """
+        run(client, ["a"])
+        looks = 0
+        async def fails():
+            global looks
+            looks += 1
+            raise OSError("no answer")
+        client.scheduler.ncores = fails
+        while looks < 3: time.sleep(0.02)
+"""), "4\n")  # fmt: skip
+    assert [line.endswith(": no answer [TL146]") for line in lines if "TL146" in line] == [True]
+
+
 def test_another_program_measures_the_worker(start, tmp_path):
     first = start("first", """
         run(client, ["a"])

@@ -91,7 +91,7 @@ bool take_mark() noexcept {
   if (before >= kMostMarks) record::count_lost(1);
   if (before == kMostMarks) {
     print_line(
-        "--logging: the run has 20,000 marks, and gets no more: choose a higher level [TL735]");
+        "--logging: the process has 20,000 marks, and gets no more: choose a higher level [TL735]");
   }
   return before < kMostMarks;
 }
