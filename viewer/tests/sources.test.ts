@@ -76,6 +76,12 @@ async function everything(source: Source): Promise<unknown[]> {
   return answers;
 }
 
+test("names do not turn the text around them", () => {
+  const turned = "\u202eyp.live", named = { version: 1, program: turned, losses: [], markers: [], regions: [{ name: turned }], processes: [{ name: turned }], tracks: [{ name: turned }] };
+  const run = runOf(named);
+  assert.deepEqual([run.title, run.regions[0].name, run.processes[0].name, run.locations[0].name], Array(4).fill("?yp.live"));
+});
+
 test("data of another version are refused with the remedy", () => {
   assert.throws(() => runOf({ version: 2 }), { message: "This page is of another version than its data.", advice: "Reload the page, or make the file anew." });
 });

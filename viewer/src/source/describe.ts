@@ -48,6 +48,9 @@ function sinceMidnight(ns: bigint): number {
 
 const causeOf = (word: string | undefined): number => Math.max(0, (CAUSES as readonly string[]).indexOf(word ?? ""));
 
+/** Names are the program's choice: without the characters that turn the direction of the text around them. */
+const straight = (text: string): string => text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?");
+
 export function runOf(json: unknown): Run {
   const from = json as Json;
   if (from.version !== VERSION) throw new SourceError("This page is of another version than its data.", "Reload the page, or make the file anew.");
@@ -57,7 +60,7 @@ export function runOf(json: unknown): Run {
     from.cost && `estimated overhead ${(100 * from.cost.share_cpu).toFixed(1)} % of CPU time`,
   ];
   return {
-    title: from.program || from.title,
+    title: straight(from.program || from.title),
     path: from.title,
     facts: facts.filter((fact): fact is string => Boolean(fact)),
     losses: from.losses,
@@ -72,13 +75,13 @@ export function runOf(json: unknown): Run {
     samples: from.samples ?? false,
     throttled: from.throttled ?? false,
     regions: from.regions.map((region, id) => ({
-      id, name: region.name, module: region.group, file: region.file, line: region.line,
+      id, name: straight(region.name), module: region.group, file: region.file, line: region.line,
       idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true, kind: region.kind ?? "function", cause: causeOf(region.cause), suspends: causeOf(region.suspends), loop: region.loop ?? false,
       // Waiting of tasks is not part of the threads' measured waiting.
       waits: Boolean(region.suspended || (region.waits && !from.waiting)),
     })),
-    processes: from.processes,
-    locations: from.tracks,
+    processes: from.processes.map((process) => ({ ...process, name: straight(process.name) })),
+    locations: from.tracks.map((track) => ({ ...track, name: straight(track.name) })),
     metrics: from.metrics ?? [],
     parameters: from.parameters ?? [],
     communicators: from.communicators ?? [],
