@@ -11,7 +11,7 @@ namespace timeloom::spool {
 namespace {
 
 // The bytes of a segment in the log, with its head, which is read as the head of a packed one. 0:
-// it is none.
+// it is not one.
 std::uint64_t bytes_of_segment(const PackedHeader& head) noexcept {
   const bool packed = head.magic == kPackedMagic;
   if ((!packed && head.magic != kSegmentMagic) || head.size > kMaxSegmentSize) return 0;
@@ -23,6 +23,7 @@ std::uint64_t bytes_of_segment(const PackedHeader& head) noexcept {
 
 void LogPacking::add(std::uint32_t number) noexcept {
   const std::lock_guard lock(mutex_);
+  if (off_) return;
   try {
     files_.push_back(number);
     files_left_.fetch_add(1, std::memory_order_relaxed);
@@ -49,6 +50,7 @@ bool LogPacking::begin(const os::Directory& directory) {
 
 LogPacking::Gain LogPacking::step(EarlyPacking& packing, bool count) noexcept {
   if (!has_work()) return {};
+  if (filters_.added()) return drop_work(), Gain{};
   try {
     int error = 0;
     const os::Directory directory = directory_.open(&error);
@@ -125,8 +127,15 @@ void LogPacking::give_up() noexcept {
 }
 
 void LogPacking::stop() noexcept {
-  give_up();
+  if (!filters_.added()) give_up();
+  drop_work();
+}
+
+// Makes no call of the system.
+void LogPacking::drop_work() noexcept {
+  if (std::exchange(number_, std::nullopt)) files_left_.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
+  off_ = true;
   files_left_.fetch_sub(files_.size(), std::memory_order_relaxed);
   files_.clear();
 }

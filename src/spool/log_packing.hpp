@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/known_directory.hpp"
+#include "os/call_filters.hpp"
 #include "os/file.hpp"
 #include "spool/early_packing.hpp"
 
@@ -28,7 +29,10 @@ class LogPacking {
  public:
   explicit LogPacking(const KnownDirectory& directory) noexcept : directory_(directory) {}
 
-  // A finished file of the log has segments that are not packed.
+  // From now on the work ends where the program forbids itself calls of the system (seccomp): the
+  // steps make some that a filter may end the process for. REQUIRES: before the first step.
+  void watch_filters() noexcept { filters_.watch(); }
+  // A finished file of the log has segments that are not packed. No effect after stop().
   void add(std::uint32_t number) noexcept;
   bool has_work() const noexcept { return files_left_.load(std::memory_order_relaxed) > 0; }
 
@@ -52,10 +56,13 @@ class LogPacking {
   std::span<const std::byte> packed(EarlyPacking& packing, bool count) noexcept;
   Gain end(const os::Directory& directory, const os::File& log) noexcept;
   void give_up() noexcept;
+  void drop_work() noexcept;
 
   const KnownDirectory& directory_;
-  std::mutex mutex_;  // guards the next one
+  os::CallFilters filters_;
+  std::mutex mutex_;  // guards the next two
   std::vector<std::uint32_t> files_;
+  bool off_ = false;
   std::atomic<std::size_t> files_left_ = 0;  // with the one that is being copied
   std::optional<std::uint32_t> number_;      // of that one
   os::File copy_;

@@ -263,6 +263,9 @@ bool Reader::index_log(std::uint32_t number) {
 
 std::optional<SegmentRef> Reader::find_again(std::uint32_t location,
                                              const SegmentRef& segment) const {
+  // Only a file that another one follows is packed.
+  int error = 0;
+  if (!directory_.open(log_name(segment.file + 1), &error).is_open()) return std::nullopt;
   Reader now(directory_);
   now.definitions_.key = definitions_.key;
   try {

@@ -66,6 +66,9 @@ std::unique_ptr<Writer> Writer::create(const std::filesystem::path& path,
   try {
     writer->open_files();
     writer->write_heads();
+    if (writer->packs_early() && options.size_limit.bytes != 0) {
+      writer->log_packing_.watch_filters();
+    }
     WaitOptions waits = options.waits;
     waits.pack = writer->packs_early();
     writer->clock_watch_.waits().begin(writer->directory_, waits);
@@ -181,7 +184,8 @@ bool Writer::make_room_in_log(std::uint64_t bytes) noexcept {
   if (awaits_packing()) return false;
   const std::uint64_t copy = packs_early() ? log_file_size_ / 2 : 0;  // of LogPacking, at most
   const std::uint64_t bytes_more = log_file_size_ + copy + ring_reserve();
-  const bool may_drop = !log_packing_.has_work() || gives_up_waiting_.exchange(false);
+  const bool gives_up = gives_up_waiting_.exchange(false);
+  const bool may_drop = !log_packing_.has_work() || gives_up;
   if (space_for(bytes_more, may_drop)) return !begun || begin_log_file();
   awaits_packing_.store(true, std::memory_order_relaxed);
   if (awaits_packing()) return false;
@@ -218,6 +222,7 @@ bool Writer::begin_log_file() noexcept {
     fail(error);
     return false;
   }
+  awaits_packing_.store(false, std::memory_order_relaxed);  // there was space for this file
   if (std::exchange(has_raw_, false)) log_packing_.add(log_number_);
   log_end_ = 0;
   ++log_number_;

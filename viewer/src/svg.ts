@@ -13,7 +13,10 @@ const SIDE = 200, TITLE = 26, AXIS = 24, FONT = "font-family=\"system-ui, sans-s
 const escaped = (text: string): string => text.replace(/[&<>"\u0000-\u0008\u000b-\u001f]/g, (c) => (c < " " ? " " : `&#${c.charCodeAt(0)};`));
 
 /** A name without its middle, if it is longer than that. */
-const cut = (name: string, most: number): string => (name.length <= most ? name : `${name.slice(0, most / 2 - 1)}…${name.slice(1 - most / 2)}`);
+function cut(name: string, most: number): string {
+  const half = Math.max(2, Math.floor(most / 2) - 1);
+  return name.length <= 2 * half + 1 ? name : `${name.slice(0, half)}…${name.slice(-half)}`;
+}
 
 class Drawing {
   readonly parts: string[] = [];
@@ -83,7 +86,8 @@ export async function svgOf(timeline: Timeline, run: Run): Promise<string> {
     run: (x, y, w, h, colour) => calls.rect(x, y, w, h, hex(colour)),
     label: (x, y, words, colour) => calls.text(x, y + 4, words, colour),
   });
-  await timeline.drawMessages(new SvgPen(calls), rows);
+  // Without an answer the picture has no messages, as the page.
+  await timeline.drawMessages(new SvgPen(calls), rows).catch(() => undefined);
   const all = { width: SIDE + width, height: TITLE + AXIS + height + (left ? TITLE : 0) }, { step, times } = ticks(range, width, 110, toNs(1), originTicks());
   const at = (time: number) => Math.round(toX(range, width, time));
   drawing.rect(0, 0, all.width, all.height, colours.background);

@@ -14,8 +14,17 @@ if TYPE_CHECKING:
 _VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
 
 
+_told: set[str] = set()  # values of this run and of earlier ones of this process
+
+
 def tell_workers(context: "Any") -> None:
     """Add the variables by which workers find the run; values that the program has set itself stay."""
     for name in _VARIABLES:
+        present = context.environment.get(name)
+        if present is not None and present not in _told:
+            continue
         if name in os.environ:
-            context.environment.setdefault(name, os.environ[name])
+            context.environment[name] = os.environ[name]
+            _told.add(os.environ[name])
+        elif present is not None:
+            del context.environment[name]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -250,7 +251,8 @@ std::vector<LockAccount::ThreadId> LockAccount::circle_of(ThreadId first) {
 
 // REQUIRES: the thread still waits. Where others wait for a lock of its own meanwhile, and it for
 // theirs, nobody but itself can end this: it gives up.
-void LockAccount::note_circle(ThreadId first, std::uint64_t now) {
+// Without memory the circle is not noted, and the wait ends all the same.
+void LockAccount::note_circle(ThreadId first, std::uint64_t now) noexcept try {
   const std::vector<ThreadId> circle = circle_of(first);
   if (circle.empty()) return;
   std::vector<std::uint32_t> key;
@@ -263,12 +265,17 @@ void LockAccount::note_circle(ThreadId first, std::uint64_t now) {
       key.insert(key.end(), {place.file, place.function, place.line});
     key.push_back(lock.site);
   }
-  const auto [known, is_new] = circles_.try_emplace(std::move(key), kNone);
-  if (is_new) known->second = add_circle(circle);
-  if (known->second == kNone) return;
+  auto known = circles_.find(key);
+  if (known == circles_.end()) {
+    const std::uint32_t added = add_circle(circle);
+    if (added == kNone) return;  // the table is full
+    known = circles_.emplace(std::move(key), added).first;
+  }
   for (std::uint32_t i = 0; i < circle.size(); ++i) {
     raise_to(file_->circle(known->second + i).closed, since(closed, now));
   }
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 std::uint32_t LockAccount::add_circle(const std::vector<ThreadId>& circle) noexcept {

@@ -93,7 +93,7 @@ class LockAccount {
   void account_for_waiters(Lock& lock, std::uint64_t now) noexcept;
   void show_owner(const Lock& lock) noexcept;
   std::vector<ThreadId> circle_of(ThreadId first);
-  void note_circle(ThreadId first, std::uint64_t now);
+  void note_circle(ThreadId first, std::uint64_t now) noexcept;
   std::uint32_t add_circle(const std::vector<ThreadId>& circle) noexcept;
   std::uint32_t hold_of(SiteId site, PlaceId place);
 

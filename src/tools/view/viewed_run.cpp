@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/memory/memory_facts.hpp"
+#include "core/run_properties.hpp"
 #include "exchange/selection.hpp"
 #include "run/contents.hpp"
 #include "tools/report/lines/line_times.hpp"
@@ -34,7 +36,11 @@ std::unique_ptr<RunSource> part_of(RunSource& whole, const Window& window) {
   exchange::Selection part;
   part.window = window;
   part.as_run = true;
-  return exchange::select(whole, part, all_processors());
+  std::unique_ptr<RunSource> source = exchange::select(whole, part, all_processors());
+  if (source->definitions().clock.length == 0 && whole.definitions().clock.length > 0) {
+    throw Error("--from is beyond the end of the run [TL419]");
+  }
+  return source;
 }
 
 // The run is shown without them, too.
@@ -60,7 +66,12 @@ ViewedRun::ViewedRun(const std::filesystem::path& run, const Window& window)
         return describe_for_viewer(definitions_, title_, index, content_.marks()->read());
       }) {
   content_.set_marks(std::make_shared<const view::MarksFile>(anchor_));
-  if (whole_) return;
+  if (whole_) {
+    for (const char* const of_the_whole : {kRunMemory, kSampleCount}) {
+      definitions_.properties.erase(of_the_whole);
+    }
+    return;
+  }
   content_.set_memory_file(memory_file_of(anchor_));
   content_.set_is_there([this, opened = view::anchor_state(anchor_)] {
     return view::anchor_state(anchor_) == opened;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/scaled.hpp"
+#include "core/text/plain_text.hpp"
 #include "view/answers/fields.hpp"
 #include "view/index/cursor.hpp"
 
@@ -104,7 +105,7 @@ std::string samples_answer(const SampledPaths& paths, const exchange::RunSamples
   out.u32s(paths.added, [](const Place& one) { return one.first; });
   out.u32s(paths.added, [](const Place& one) { return one.second; });
   std::string names;
-  for (const Region& function : samples.functions) names += function.name + "\n";
+  for (const Region& function : samples.functions) names += printable(function.name) + "\n";
   return out.take() + names;
 }
 

@@ -69,7 +69,8 @@ bool is_worth_a_sync(const run::Directory& run) {
   const auto changed = settings.is_open() ? settings.changed_ns() : std::nullopt;
   if (!changed) return true;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return now - std::chrono::nanoseconds(*changed) >= kNew;
+  const auto age = now - std::chrono::nanoseconds(*changed);
+  return age >= kNew || age < age.zero();  // the clock was set back, or is another host's
 }
 
 void bring_to_disk(const run::Directory& results) {

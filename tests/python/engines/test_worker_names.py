@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import types
 
 import pytest
 from process_runs import Run, measure  # noqa: F401
@@ -139,3 +140,17 @@ def test_names_that_the_locale_cannot_decode_are_bytes(tmp_path, timeloom_progra
 )
 def test_pythons_that_spark_starts(command, role):
     assert timeloom_follow.role_of(["python3", *command.split()]) == role
+
+
+def test_workers_of_spark_are_told_of_the_run_of_now(monkeypatch):
+    """A second measurement in one process has another run; values of the program stay."""
+    from timeloom._engines import _spark_workers
+
+    own, told = types.SimpleNamespace(environment={"TIMELOOM_PARENT": "mine"}), types.SimpleNamespace(environment={})
+    for run in ("first", "second", None):
+        for name in ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID"):
+            monkeypatch.setenv(name, run) if run else monkeypatch.delenv(name)
+        _spark_workers.tell_workers(own)
+        _spark_workers.tell_workers(told)
+        assert told.environment == ({"TIMELOOM_PARENT": run, "TIMELOOM_RUN_ID": run} if run else {})
+        assert own.environment["TIMELOOM_PARENT"] == "mine"

@@ -3,6 +3,7 @@
 import json
 import mmap
 import os
+import platform
 import random
 import shutil
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from packed_segments import unpack
-from spool_reader import spools_of
+from spool_reader import spools_of, stream
 from streams import environment
 
 pytestmark = pytest.mark.any_python
@@ -299,3 +300,37 @@ def test_info_tells_what_packing_would_save(tmp_path, program, timeloom):
     assert "timeloom pack" not in timeloom("info", run).stdout
 
 
+
+
+# Ends at a call of renameat2, by which a packed file of the log takes the place of another.
+FORBIDS_AN_EXCHANGE = """
+import ctypes, os, struct, threading, time
+
+def step(): pass
+def steps(n):
+    for _ in range(n): step()
+for thread in os.listdir("/proc/self/task"):  # the drain falls behind
+    if int(thread) != os.getpid(): os.setpriority(os.PRIO_PROCESS, int(thread), 19)
+threads = [threading.Thread(target=steps, args=(300_000,)) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+libc = ctypes.CDLL(None)
+def statement(code, yes, no, value): return struct.pack("HBBI", code, yes, no, value)
+filter = ctypes.create_string_buffer(statement(0x20, 0, 0, 0) + statement(0x15, 0, 1, 316)
+                                     + statement(6, 0, 0, 0x80000000) + statement(6, 0, 0, 0x7FFF0000))
+class Program(ctypes.Structure): _fields_ = [("size", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+libc.prctl(38, 1, 0, 0, 0)
+assert libc.syscall(317, 1, 1, ctypes.byref(Program(4, ctypes.addressof(filter)))) == 0
+time.sleep(0.5)
+print("alive")
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of calls are the ones of x86-64")
+def test_a_program_that_forbids_the_exchange_of_files_lives(program, tmp_path):
+    (tmp_path / "app.py").write_text(FORBIDS_AN_EXCHANGE)
+    words = [program, "run", "--max-size", "100MB", "--buffer-size", "2MB", "--no-weave", "-o", "run", "app.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+    (spool,) = spools_of(tmp_path / "run")
+    assert sum(len(stream(spool, one, lambda name: name == "__main__.step")) for one in spool.locations()) == 2 * 8 * 300_000

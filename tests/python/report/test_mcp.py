@@ -298,7 +298,7 @@ WRONG = [
     ("where_time_goes", {"run": "runs/convoy", "from_s": 2, "to_s": 1}, "--to is before --from"),
     ("where_time_goes", {"run": "runs/convoy", "from_s": 1e6}, "is beyond the end of the run"),
     ("where_time_goes", {"run": "runs/convoy", "thread": "nobody"}, "no thread 'nobody' in this run"),
-    ("time_by", {"run": "runs/convoy", "by": "colour"}, "by is one of thread, process, module, package, file"),
+    ("time_by", {"run": "runs/convoy", "by": "colour"}, "by is one of thread, process, host, module, package, file"),
     ("call_path", {"run": "runs/convoy", "path": "post > nothing"}, "there is no call path 'post > nothing'"),
     ("list_runs", {"directory": "convoy.py"}, "is not a directory"),
     ("findings", {"run": ""}, "is not a run"),

@@ -119,9 +119,10 @@ def test_a_part_of_a_run_has_its_calls(program, timeloom, run, tmp_path):
     (["--from", "1s"], "--from and --to choose the part that --html writes; the page itself zooms"),
     (["--html", "x.html", "--from", "2s", "--to", "1s"], "[TL408]"),
     (["--html", "x.html", "--from", "no.such.function"], "[TL308]"),
+    (["--html", "x.html", "--from", "1000s"], "--from is beyond the end of the run [TL419]"),
 ])  # fmt: skip
 def test_wrong_parts(timeloom, run, tmp_path, words, said):
-    status = 1 if "TL308" in said else 2
+    status = 1 if "TL308" in said or "TL419" in said else 2
     assert said in timeloom("view", run, *words, cwd=tmp_path, status=status).stderr
     assert not (tmp_path / "x.html").exists()
 

@@ -82,10 +82,11 @@ export function useProfile(): Answer<Profiled> {
   }, [selection, selection ? null : range, selection ? null : filter, grown]);
 }
 
-/** The functions of which some time is estimated from samples. */
+/** The functions of which some time is estimated from samples: of these data, not of the ones before. */
 export function useEstimates(data: Profiled): readonly EstimateJson[] {
   const { run, source } = useOpened();
-  return useAnswer(async (signal) => (run.throttled ? source.estimates(data.scope, signal) : NO_ESTIMATES), [data], 0).value ?? NO_ESTIMATES;
+  const { value } = useAnswer(async (signal) => ({ data, rows: run.throttled ? await source.estimates(data.scope, signal) : NO_ESTIMATES }), [data], 0);
+  return value?.data === data ? value.rows : NO_ESTIMATES;
 }
 
 export interface ProfiledPair {

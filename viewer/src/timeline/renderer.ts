@@ -306,8 +306,8 @@ export class Renderer {
     for (let y = Math.max(0, from); y < Math.min(height, to); y++) this.buffer.set(pixels, y * width);
   }
 
-  /** Draws the waiting part of a line's calls above the working part; its height is its share of the time. */
-  /** As strong as the line's item: which part of it waits is not known where it covers little of a pixel. */
+  /** Draws the waiting part of a line's calls above the working part; its height is its share of the time. It is as
+      strong as the line's item: which part of that waits is not known where it covers little of a pixel. */
   private drawWaiting({ shares, causes }: Waiting, { regions, parts }: Line, from: number, to: number, ratio: number): void {
     const { width, height } = this.canvas, { recorder, pale } = this, track = pixel(this.theme!.track);
     const tall = (x: number) => (regions[x] === NONE ? 0 : Math.round((to - from) * shares[x]));
