@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTicksPerSecond } from "../src/format";
 import type { CallRef } from "../src/model";
-import { dotsOf, heightOf, nearestDot, roundDurations } from "../src/timeline/scatter";
+import { dotsOf, heightOf, nearestDot, roundDurations, wordsAt } from "../src/timeline/scatter";
 
 setTicksPerSecond(1e9);
 const call = (begin: number, length: number): CallRef => ({ track: 0, depth: 0, begin, end: begin + length, region: 1 });
@@ -43,4 +43,13 @@ test("the nearest dot is found within reach", () => {
   for (let i = 0; i < calls.length; i++) assert.equal(nearestDot(dots, at(i), 400, 100, 12), i);
   assert.equal(nearestDot(dots, { x: at(1).x + 8, y: at(1).y + 8 }, 400, 100, 12), 1);
   assert.equal(nearestDot(dots, { x: at(1).x + 10, y: at(1).y + 10 }, 400, 100, 12), -1);
+});
+
+test("the words of each line lie inside of the picture", () => {
+  const TALL = 10;  // of a font of 11 pixels
+  for (let line = 0.5; line < 120; line++) {
+    const foot = wordsAt(line);
+    assert.ok(foot - TALL >= 0, `${foot} at ${line}`);
+    assert.ok(foot < line || foot - TALL > line, `the line at ${line} goes through its words at ${foot}`);
+  }
 });

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, duration, instant, nsDuration } from "../format";
 import { type CallRef, nameOfLocation, type Selection } from "../model";
-import { type Dots, dotsOf, heightOf, nearestDot, type Over } from "../timeline/scatter";
+import { type Dots, dotsOf, heightOf, nearestDot, type Over, wordsAt } from "../timeline/scatter";
 import { type Opened, useOpened, useView } from "./hooks";
 
 const REACH = 12, EDGE = 5;  // pixels
@@ -98,8 +98,8 @@ function drawLines(context: CanvasRenderingContext2D, dots: Dots, theme: Opened[
     context.strokeStyle = theme.background;
     context.fillStyle = theme.faint;
     dots.lines.forEach((ns, i) => {
-      context.strokeText(nsDuration(ns), 2, heights[i] - 3);
-      context.fillText(nsDuration(ns), 2, heights[i] - 3);
+      context.strokeText(nsDuration(ns), 2, wordsAt(heights[i]));
+      context.fillText(nsDuration(ns), 2, wordsAt(heights[i]));
     });
     context.lineWidth = 1;
   };

@@ -34,6 +34,12 @@ export function heightOf(ns: number, { lowest, highest }: Pick<Dots, "lowest" | 
   return 1 - Math.log(Math.max(ns, lowest) / lowest) / Math.log(highest / lowest);
 }
 
+/** Pixels that the words of a line need above it. */
+const TALL = 13;
+
+/** The foot of the words of a line at this height: above the line, or below it where they would be cut at the top. */
+export const wordsAt = (line: number): number => (line < TALL ? line + TALL - 1 : line - 3);
+
 /** `calls` in order of their begins. */
 export function dotsOf(calls: readonly CallRef[], over: Over, scope: Pick<Selection, "begin" | "end">): Dots {
   const times = calls.map((call) => Math.max(toNs(call.end - call.begin), 1));
