@@ -1,7 +1,7 @@
 // Samples on source lines.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heatOf } from "../src/source/heat";
+import { heatOf, notOnLines } from "../src/source/heat";
 
 test("lines have shares of the function's samples, and warmth by the hottest line", () => {
   const heat = heatOf([{ line: 0, samples: 100, seconds: 0.1 }, { line: 12, samples: 600, seconds: 0.6 }, { line: 14, samples: 1300, seconds: 1.3 }]);
@@ -15,4 +15,11 @@ test("lines have shares of the function's samples, and warmth by the hottest lin
 test("a function without samples has no heat", () => {
   assert.equal(heatOf([]), null);
   assert.equal(heatOf([{ line: 3, samples: 1, seconds: 0 }]), null);
+});
+
+test("amounts without lines are named", () => {
+  const sampled = { samples: true, memory: true }, heat = heatOf([{ line: 3, samples: 1, seconds: 1 }]);
+  assert.match(notOnLines({}, null), /^Not known by line: no samples are here \(timeloom run --sample 1ms .*work and waiting .*no memory is here \(timeloom run --memory\)\.$/);
+  assert.match(notOnLines(sampled, null), /: the function itself has no samples; work and waiting/);
+  assert.match(notOnLines(sampled, heat), /^Not known by line: work and waiting are measured for whole calls.*; the tab Memory has its bytes by call path\.$/);
 });

@@ -1,6 +1,6 @@
 // The source lines of a function.
 import { useEffect, useRef } from "preact/hooks";
-import { heatOf } from "../source/heat";
+import { heatOf, notOnLines } from "../source/heat";
 import { Empty, NoFunction, scrolled } from "./cells";
 import { useAnswer, useOpened, useView } from "./hooks";
 
@@ -20,6 +20,7 @@ export function SourcePanel() {
     <div class="source" {...scrolled(`Source of ${region.name}`)} ref={box}>
       <p><b>{region.name}</b> <span class="faint">{value.file}:{value.from}</span>{value.changed && <span class="wrong"> The file was changed after this run: lines may have moved.</span>}</p>
       {heat && <p class="faint">CPU time of {heat.samples} samples in the function itself{heat.unknown && `; ${heat.unknown} of it on lines that are not known`}</p>}
+      <p class="faint">{notOnLines(run, heat)}</p>
       <table><tbody>
         {value.lines.map((line, i) => {
           const number = value.first + i, warm = heat?.lines.get(number);

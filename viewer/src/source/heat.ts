@@ -1,6 +1,6 @@
 // The samples of a function on its source lines, as the page shows them.
 import { count, percent } from "../format";
-import type { LineTime } from "../model";
+import type { LineTime, Run } from "../model";
 
 export interface Warm {
   readonly text: string;
@@ -28,4 +28,11 @@ export function heatOf(times: readonly LineTime[]): Heat | null {
   }
   const unknown = times.find((one) => !one.line);
   return { samples: count(times.reduce((sum, one) => sum + one.samples, 0)), unknown: unknown ? percent(unknown.seconds, all) : "", lines };
+}
+
+/** The sentence on what the lines of a function do not tell: work, waiting and memory are known of calls, not of lines. */
+export function notOnLines({ samples, memory }: Pick<Run, "samples" | "memory">, heat: Heat | null): string {
+  const times = heat ? "" : samples ? "the function itself has no samples; " : "no samples are here (timeloom run --sample 1ms has the CPU time of each line); ";
+  const bytes = memory ? "the tab Memory has its bytes by call path" : "no memory is here (timeloom run --memory)";
+  return `Not known by line: ${times}work and waiting are measured for whole calls: the tab Functions has them; ${bytes}.`;
 }

@@ -236,6 +236,7 @@ test("the lines of a function", async () => {
   assert.deepEqual((await texts(page, ".source tr.of th")), ["39", "40", "41", "42"]);
   assert.equal(await page.locator(".source td b").count(), 0);
   assert.match(await page.locator(".source").innerText(), /plate.py:39 *The file was changed after this run[^]*# <b>no markup<\/b>/);
+  assert.match(await page.locator(".source").innerText(), /Not known by line: work and waiting are measured for whole calls/);
   await page.keyboard.press("1");
   await page.locator(".tablebox").getByRole("button", { name: "work.factor" }).click();
   await page.keyboard.press("5");
