@@ -54,24 +54,14 @@ struct Process {
   std::vector<Path> paths;
 };
 
-// The bytes: numbers are little-endian.
+// The bytes: sections of packing/section_file.hpp.
 
 inline constexpr std::uint64_t kMagic = 0x31594d454d4d4c54;  // "TLMMEMY1"
 
-enum class SectionKind : std::uint32_t { kPaths = 1, kBlocks = 2, kEnd = 3 };
+// The number in the head is the group of the process; the detail counts paths or blocks.
+enum SectionKind : std::uint32_t { kPaths = 1, kBlocks = 2 };
 
-struct SectionHead {
-  SectionKind kind{};
-  std::uint32_t group = 0;  // of the process; in the end: the number of sections before it
-  std::uint64_t count = 0;  // of paths or blocks
-  std::uint64_t size = 0;   // of the body that follows, in bytes
-  std::uint64_t check = 0;  // section_check()
-};
-static_assert(sizeof(SectionHead) == 32);
-
-std::uint64_t section_check(const SectionHead& head, packing::ByteSpan body) noexcept;
-
-// The streams of the bodies, as packing/streams.hpp stores them; all are varints.
+// The streams of the bodies; all are varints.
 enum PathStream : std::uint8_t { kProcess, kPlaces, kAllocated, kAtPeak, kAtEnd };
 enum BlockStream : std::uint8_t { kTimes, kNumbers, kBytes, kLive };
 

@@ -1,17 +1,11 @@
 #include "formats/memory_file/memory_file_reader.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <span>
-#include <system_error>
+#include <string>
 
-#include "core/checksum.hpp"
 #include "core/error.hpp"
 
 namespace timeloom::memory_file {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
 
 using packing::ByteReader;
 using packing::unzigzag;
@@ -32,97 +26,52 @@ Amount amount_in(ByteReader& reader) noexcept {
   return amount;
 }
 
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error("cannot read the memory of the run: " + why + " [TL730]");
+}
+
 }  // namespace
 
-std::uint64_t section_check(const SectionHead& head, packing::ByteSpan body) noexcept {
-  const auto bytes = std::as_bytes(body);
-  std::uint64_t check = mix(kMagic, static_cast<std::uint64_t>(head.kind));
-  for (const std::uint64_t part : {std::uint64_t{head.group}, head.count, head.size}) {
-    check = mix(check, part);
-  }
-  return mix(check, checksum(bytes.data(), bytes.size()));
+Reader::Reader(const std::filesystem::path& path) : file_(path, kMagic, refuse) {
+  check_sections();
 }
 
-Reader::Reader(const std::filesystem::path& path) : path_(path) {
-  int error = 0;
-  file_ = os::File::open_read(path.string(), &error);
-  if (error == 0) size_ = file_.size(&error);
-  if (error != 0) {
-    throw Error("cannot read " + path.string() + ": " + std::generic_category().message(error) +
-                " [TL730]");
+void Reader::check_sections() {
+  const std::vector<Section>& sections = file_.sections();
+  if (sections.size() % 2 != 0) file_.refuse();
+  for (std::size_t i = 0; i < sections.size(); i += 2) {
+    const packing::SectionHead &paths = sections[i].head, &blocks = sections[i + 1].head;
+    const bool sound = paths.kind == kPaths && paths.detail <= kMostPaths &&
+                       blocks.kind == kBlocks && blocks.detail <= kMostBlocks &&
+                       paths.number == blocks.number;
+    if (!sound || !places_.emplace(paths.number, i).second) file_.refuse();
   }
-  find_sections();
-}
-
-void Reader::refuse() const {
-  throw Error(path_.filename().string() +
-              " is damaged or of another version; weave the run again, or remove the file: " +
-              path_.string() + " [TL730]");
-}
-
-void Reader::find_sections() {
-  std::uint64_t magic = 0, at = 0;
-  int error = 0;
-  const auto read = [&](void* to, std::size_t size) {
-    const std::span bytes(static_cast<std::byte*>(to), size);
-    if (file_.read_at(at, bytes, &error) != size || error != 0) refuse();
-    at += size;
-  };
-  read(&magic, sizeof magic);
-  if (magic != kMagic) refuse();
-  for (bool ended = false; !ended;) {
-    SectionHead head;
-    read(&head, sizeof head);
-    if (head.size > size_ - at) refuse();
-    ended = head.kind == SectionKind::kEnd;
-    if (ended && (head.group != sections_.size() || head.size != 0 ||
-                  head.check != section_check(head, {}))) {
-      refuse();
-    }
-    const bool of_blocks = sections_.size() % 2 == 1;  // of the process before
-    const SectionKind wanted = of_blocks ? SectionKind::kBlocks : SectionKind::kPaths;
-    if (!ended && (head.kind != wanted || head.count > (of_blocks ? kMostBlocks : kMostPaths) ||
-                   (of_blocks && head.group != sections_.back().head.group))) {
-      refuse();
-    }
-    if (!ended && !of_blocks && !places_.emplace(head.group, sections_.size()).second) refuse();
-    if (!ended) sections_.push_back({head, at});
-    at += head.size;
-  }
-  if (at != size_ || sections_.size() % 2 != 0) refuse();
 }
 
 std::vector<std::uint32_t> Reader::groups() const {
   std::vector<std::uint32_t> groups;
-  for (std::size_t i = 0; i < sections_.size(); i += 2) groups.push_back(sections_[i].head.group);
+  const std::vector<Section>& sections = file_.sections();
+  for (std::size_t i = 0; i < sections.size(); i += 2) groups.push_back(sections[i].head.number);
   return groups;
 }
 
 const Reader::Section& Reader::section(std::uint32_t group, SectionKind kind) const {
   const auto found = places_.find(group);
-  if (found == places_.end()) refuse();
-  return sections_[found->second + (kind == SectionKind::kBlocks ? 1 : 0)];
+  if (found == places_.end()) file_.refuse();
+  return file_.sections()[found->second + (kind == kBlocks ? 1 : 0)];
 }
 
-void Reader::read_body(std::uint32_t group, SectionKind kind, std::uint64_t most) {
-  constexpr std::uint64_t kMostHeads = 256;  // bytes, of the streams
-  const Section& one = section(group, kind);
-  const std::uint64_t limit = most * kMostNumbers * packing::kLongestVarint + kMostHeads;
-  int error = 0;
-  if (one.head.size > limit) refuse();  // a hole in the file may be longer
-  body_.resize(one.head.size);
-  const auto bytes = std::as_writable_bytes(std::span(body_));
-  const bool whole = file_.read_at(one.at, bytes, &error) == bytes.size() && error == 0;
-  if (!whole || section_check(one.head, body_) != one.head.check) refuse();
-  if (!streams_.read(decompressor_, body_, limit)) refuse();
+const packing::StreamReader& Reader::read(const Section& section) {
+  const std::uint64_t most = section.head.detail + 1;  // a process is as large as a path
+  return file_.read(section, most * kMostNumbers * packing::kLongestVarint);
 }
 
 Process Reader::process(std::uint32_t group) {
-  const std::uint64_t count = section(group, SectionKind::kPaths).head.count;
-  read_body(group, SectionKind::kPaths, count + 1);
-  ByteReader numbers(streams_.stream(kProcess)), places(streams_.stream(kPlaces)),
-      allocated(streams_.stream(kAllocated)), at_peak(streams_.stream(kAtPeak)),
-      at_end(streams_.stream(kAtEnd));
+  const Section& paths = section(group, kPaths);
+  const packing::StreamReader& streams = read(paths);
+  ByteReader numbers(streams.stream(kProcess)), places(streams.stream(kPlaces)),
+      allocated(streams.stream(kAllocated)), at_peak(streams.stream(kAtPeak)),
+      at_end(streams.stream(kAtEnd));
   Process process;
   process.group = group;
   process.interval = numbers.varint();
@@ -131,7 +80,7 @@ Process Reader::process(std::uint32_t group) {
   process.each = (flags & 2) != 0;
   process.start_ns = numbers.varint();
   process.live_at_start = numbers.varint();
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (std::uint64_t i = 0; i < paths.head.detail; ++i) {
     Path path;
     path.parent = defined_number(places);
     path.region = defined_number(places);
@@ -142,7 +91,7 @@ Process Reader::process(std::uint32_t group) {
     const bool known = path.parent == kNone || path.parent < i;
     if (!known || numbers.failed() || places.failed() || allocated.failed() || at_peak.failed() ||
         at_end.failed()) {
-      refuse();
+      file_.refuse();
     }
     process.paths.push_back(path);
   }
@@ -151,10 +100,11 @@ Process Reader::process(std::uint32_t group) {
 
 void Reader::each_block(std::uint32_t group, std::uint64_t paths,
                         const std::function<bool(const Block&)>& take) {
-  const std::uint64_t count = section(group, SectionKind::kBlocks).head.count;
-  read_body(group, SectionKind::kBlocks, count);
-  ByteReader times(streams_.stream(kTimes)), numbers(streams_.stream(kNumbers)),
-      bytes(streams_.stream(kBytes)), live(streams_.stream(kLive));
+  const Section& blocks = section(group, kBlocks);
+  const std::uint64_t count = blocks.head.detail;
+  const packing::StreamReader& streams = read(blocks);
+  ByteReader times(streams.stream(kTimes)), numbers(streams.stream(kNumbers)),
+      bytes(streams.stream(kBytes)), live(streams.stream(kLive));
   std::vector<bool> births(count);
   Block block;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -167,7 +117,8 @@ void Reader::each_block(std::uint32_t group, std::uint64_t paths,
     births[i] = !block.death;
     const bool known =
         block.death ? block.number < i && births[block.number] : block.number < paths;
-    if (!known || times.failed() || numbers.failed() || bytes.failed() || live.failed()) refuse();
+    if (!known || times.failed() || numbers.failed() || bytes.failed() || live.failed())
+      file_.refuse();
     if (!take(block)) return;
   }
 }

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "formats/memory_file/memory_file_parts.hpp"
-#include "os/file.hpp"
-#include "packing/streams.hpp"
+#include "packing/section_file.hpp"
 
 namespace timeloom::memory_file {
 
@@ -28,24 +27,14 @@ class Reader {
                   const std::function<bool(const Block&)>& take);
 
  private:
-  struct Section {
-    SectionHead head;
-    std::uint64_t at = 0;  // of its body
-  };
+  using Section = packing::SectionFile::Section;
 
-  [[noreturn]] void refuse() const;
-  void find_sections();
-  void read_body(std::uint32_t group, SectionKind kind, std::uint64_t most);
+  void check_sections();
   const Section& section(std::uint32_t group, SectionKind kind) const;
+  const packing::StreamReader& read(const Section& section);
 
-  std::filesystem::path path_;
-  os::File file_;
-  std::uint64_t size_ = 0;
-  std::vector<Section> sections_;
+  packing::SectionFile file_;
   std::map<std::uint32_t, std::size_t> places_;  // of the sections, by group
-  packing::Bytes body_;
-  packing::StreamReader streams_;
-  packing::Decompressor decompressor_;
 };
 
 }  // namespace timeloom::memory_file

@@ -1,6 +1,5 @@
 #include "formats/memory_file/memory_file_writer.hpp"
 
-#include <string_view>
 #include <utility>
 
 namespace timeloom::memory_file {
@@ -9,10 +8,6 @@ namespace {
 using packing::Bytes;
 using packing::put_varint;
 using packing::zigzag;
-
-std::string_view bytes_of(const void* data, std::size_t size) {
-  return {static_cast<const char*>(data), size};
-}
 
 // Undefined numbers become small ones.
 void put_number(Bytes& to, std::uint32_t number) {
@@ -69,23 +64,19 @@ Bytes blocks_body(packing::Compressor& compressor, const std::vector<Block>& blo
 
 }  // namespace
 
-void Writer::append(SectionHead head, const Bytes& body) {
-  if (count_ == 0) bytes_ = bytes_of(&kMagic, sizeof kMagic);
-  head.size = body.size();
-  head.check = section_check(head, body);
-  bytes_ += bytes_of(&head, sizeof head);
-  bytes_ += bytes_of(body.data(), body.size());
+void Writer::append(const packing::SectionHead& head, const Bytes& body) {
+  if (count_ == 0) bytes_ = packing::magic_bytes(kMagic);
+  bytes_ += packing::section_bytes(kMagic, head, body);
   ++count_;
 }
 
 void Writer::add(const Process& process, const std::vector<Block>& blocks) {
-  append({SectionKind::kPaths, process.group, process.paths.size()},
-         paths_body(compressor_, process));
-  append({SectionKind::kBlocks, process.group, blocks.size()}, blocks_body(compressor_, blocks));
+  append({kPaths, process.group, process.paths.size()}, paths_body(compressor_, process));
+  append({kBlocks, process.group, blocks.size()}, blocks_body(compressor_, blocks));
 }
 
 std::string Writer::take() {
-  append({SectionKind::kEnd, count_}, {});
+  append({packing::kEndSection, count_}, {});
   return std::move(bytes_);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/memory_file/memory_file_parts.hpp"
-#include "packing/streams.hpp"
+#include "packing/section_file.hpp"
 
 namespace timeloom::memory_file {
 
@@ -21,7 +21,7 @@ class Writer {
   std::string take();
 
  private:
-  void append(SectionHead head, const packing::Bytes& body);
+  void append(const packing::SectionHead& head, const packing::Bytes& body);
 
   std::string bytes_;
   std::uint32_t count_ = 0;  // of sections

@@ -52,24 +52,14 @@ struct Sample {
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
-// The bytes: numbers are little-endian.
+// The bytes: sections of packing/section_file.hpp.
 
 inline constexpr std::uint64_t kMagic = 0x31534c504d534c54;  // "TLSMPLS1"
 
-enum class SectionKind : std::uint32_t { kTables = 1, kSamples = 2, kEnd = 3 };
+// The number in the head counts the samples; the detail is their location.
+enum SectionKind : std::uint32_t { kTables = 1, kSamples = 2 };
 
-struct SectionHead {
-  SectionKind kind{};
-  std::uint32_t count = 0;     // of samples; in the end: of all sections before it
-  std::uint64_t location = 0;  // of the samples
-  std::uint64_t size = 0;      // of the body that follows, in bytes
-  std::uint64_t check = 0;     // section_check()
-};
-static_assert(sizeof(SectionHead) == 32);
-
-std::uint64_t section_check(const SectionHead& head, packing::ByteSpan body) noexcept;
-
-// The streams of the bodies, as packing/streams.hpp stores them; all are varints.
+// The streams of the bodies; all are varints.
 enum TableStream : std::uint8_t { kFunctions, kFunctionTexts, kCodes, kCodeTexts, kFrames };
 enum SampleStream : std::uint8_t { kTimes, kWeights, kRegions, kCodeNumbers, kLines, kStacks };
 

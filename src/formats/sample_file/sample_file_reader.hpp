@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "formats/sample_file/sample_file.hpp"
-#include "os/file.hpp"
-#include "packing/streams.hpp"
+#include "packing/section_file.hpp"
 
 namespace timeloom::sample_file {
 
@@ -33,30 +32,19 @@ class Reader {
   void each(const Wanted& wanted, const Take& take);
 
  private:
-  struct Section {
-    SectionHead head;
-    std::uint64_t at = 0;  // of its body
-  };
+  using Section = packing::SectionFile::Section;
 
-  [[noreturn]] void refuse() const;
-  void find_sections();
-  void read_body(const Section& section, std::uint64_t most);
+  void check_sections() const;
   void read_tables();
-  void read_functions();
-  void read_codes();
-  void read_frames();
+  void read_functions(const packing::StreamReader& tables);
+  void read_codes(const packing::StreamReader& tables);
+  void read_frames(const packing::StreamReader& tables);
   void take_samples(const Section& section, const Take& take);
 
-  std::filesystem::path path_;
-  os::File file_;
-  std::uint64_t size_ = 0;
-  std::vector<Section> sections_;
+  packing::SectionFile file_;
   std::vector<Function> functions_;
   std::vector<Code> codes_;
   std::vector<Frame> frames_;
-  packing::Bytes body_;
-  packing::StreamReader streams_;
-  packing::Decompressor decompressor_;
 };
 
 }  // namespace timeloom::sample_file

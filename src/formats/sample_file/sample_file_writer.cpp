@@ -23,10 +23,6 @@ void put_text(Bytes& sizes, Bytes& texts, const std::string& text) {
   texts.insert(texts.end(), text.begin(), text.end());
 }
 
-std::string_view bytes_of(const void* data, std::size_t size) {
-  return {static_cast<const char*>(data), size};
-}
-
 }  // namespace
 
 std::uint32_t Writer::stack(std::uint32_t outer, std::uint32_t region, bool unrecorded) {
@@ -59,15 +55,12 @@ void Writer::finish_section(LocationId location, Columns& columns) {
   streams.add(compressor_, kCodeNumbers, columns.codes);
   streams.add(compressor_, kLines, columns.lines);
   streams.add(compressor_, kStacks, columns.stacks);
-  append({SectionKind::kSamples, columns.count, location.value()}, streams.take());
+  append({kSamples, columns.count, location.value()}, streams.take());
   columns = {};
 }
 
-void Writer::append(SectionHead head, const Bytes& body) {
-  head.size = body.size();
-  head.check = section_check(head, body);
-  sections_ += bytes_of(&head, sizeof head);
-  sections_ += bytes_of(body.data(), body.size());
+void Writer::append(const packing::SectionHead& head, const Bytes& body) {
+  sections_ += packing::section_bytes(kMagic, head, body);
   ++count_;
 }
 
@@ -100,11 +93,10 @@ std::string Writer::take(const std::vector<Function>& functions, const std::vect
   for (auto& [location, columns] : open_) {
     if (columns.count != 0) finish_section(location, columns);
   }
-  const std::string samples =
-      std::exchange(sections_, std::string(bytes_of(&kMagic, sizeof kMagic)));
-  append({SectionKind::kTables}, tables(functions, codes));
+  const std::string samples = std::exchange(sections_, packing::magic_bytes(kMagic));
+  append({kTables}, tables(functions, codes));
   sections_ += samples;
-  append({SectionKind::kEnd, count_}, {});
+  append({packing::kEndSection, count_}, {});
   return std::move(sections_);
 }
 

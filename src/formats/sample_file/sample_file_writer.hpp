@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/sample_file/sample_file.hpp"
-#include "packing/streams.hpp"
+#include "packing/section_file.hpp"
 
 namespace timeloom::sample_file {
 
@@ -32,7 +32,7 @@ class Writer {
   };
 
   void finish_section(LocationId location, Columns& columns);
-  void append(SectionHead head, const packing::Bytes& body);
+  void append(const packing::SectionHead& head, const packing::Bytes& body);
   packing::Bytes tables(const std::vector<Function>& functions, const std::vector<Code>& codes);
 
   std::map<Frame, std::uint32_t> numbers_;
