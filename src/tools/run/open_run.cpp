@@ -121,16 +121,16 @@ std::string untimed_text(const weave::WeaveSummary& summary) {
     return seen_text(
         ThrottledFunctions({{kObservedShare, summary.observed_share}}).observed_share());
   }
-  constexpr std::size_t kMostNamed = 5;
+  constexpr std::size_t kMostShown = 5;
   const auto& all = summary.throttled;
   if (all.empty()) return {};
   std::string text = "not timed to the end: ";
-  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
+  for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) {
     text += (i == 0 ? "" : ", ") + printable(all[i].name);
     if (all[i].visits > 0) text += " after " + plural(all[i].visits, "visit");
   }
-  if (all.size() > kMostNamed) {
-    text += " and " + plural(all.size() - kMostNamed, "other") + " (timeloom info)";
+  if (all.size() > kMostShown) {
+    text += " and " + plural(all.size() - kMostShown, "other") + " (timeloom info)";
   }
   return text;
 }

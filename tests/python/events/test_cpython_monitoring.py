@@ -49,9 +49,10 @@ print(json.dumps(results))
 HOOKS = {"profile": "sys.setprofile(lambda *args: None)", "trace": "sys.settrace(lambda *args: None)"}
 
 # With a frame hook, CPython tells the return from a function of Python as one from a function of C, too, and raises
-# StopIteration once more.
+# StopIteration once more, before 3.14.
 OF_A_FRAME_HOOK = {
-    *("ExceptionMonitoringTest.test_implicit_stop_iteration", "MonitoringCountTest.test_c_return_count"),
+    *(["ExceptionMonitoringTest.test_implicit_stop_iteration"] if sys.version_info < (3, 14) else []),
+    "MonitoringCountTest.test_c_return_count",
     *(f"MonitoringEventsTest.test_{name}" for name in ("caught", "just_call", "just_pass", "nested_call")),
     *(f"SimulateProfileTest.test_{name}" for name in ("balanced", "frame_stack")),
     *(f"TestLoadSuperAttr.test_{name}" for name in ("attr", "method_call", "method_call_error")),

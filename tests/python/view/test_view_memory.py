@@ -84,7 +84,7 @@ class Shown:
 def assert_holds(found, *functions):
     assert sorted(found) == sorted(functions)
     for function, (blocks, held, error) in found.items():
-        assert (blocks, error) == (1, 0)
+        assert blocks in (1, 2) and error == 0  # Python 3.15 has a small block of its own there, too
         assert SIZES[function] <= held <= SIZES[function] + 3 * 4096, (function, held)
 
 

@@ -71,7 +71,7 @@ TEST(ProfileFile, ReturnsTheTimeOfSamples) {
     if (sampled_calls) story.definitions().properties[kSampledCalls] = kStacksInHandler;
     std::string bytes;
     const CallTree again = through_a_file(story.fold(), &bytes);
-    const Metric& metric = read_text(bytes).cube().metrics.back();
+    const Metric metric = read_text(bytes).cube().metrics.back();
     EXPECT_EQ(metric.unique_name, "sampled_time");
     EXPECT_EQ(metric.unit, "sec");
     EXPECT_EQ(metric.type.type, DataType::kDouble);

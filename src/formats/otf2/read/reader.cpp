@@ -63,8 +63,8 @@ class ArchiveReader : public RunSource {
     open_files(reader.get());
     read_programs(reader.get(), source_.anchor, source_.references, source_.definitions);
     if (to_pack) {
-      source_.definitions.original = std::make_shared<const OriginalFiles>(
-          source_.anchor.self().bytes(), source_.anchor.global_definitions().bytes());
+      source_.definitions.original = std::make_shared<const OriginalFiles>(OriginalFiles{
+          source_.anchor.self().bytes(), source_.anchor.global_definitions().bytes()});
     }
   }
 
