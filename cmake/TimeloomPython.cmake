@@ -4,10 +4,15 @@
 #   TIMELOOM_PYTHON_HEADERS  directories of headers, separated by semicolons; the first has Python.h
 #   TIMELOOM_PYTHON_SOABI    what its extensions have in their names: cpython-314-x86_64-linux-gnu
 #
-# Either way defines Python_VERSION_MAJOR, Python_VERSION_MINOR, the target Python::Module and the
-# function Python_add_library.
+# Either way defines Python_VERSION_MAJOR, Python_VERSION_MINOR, the target Python::Module, the function
+# Python_add_library, and TIMELOOM_PYTHON_ABI_FLAG, which is t for a build without a GIL, else empty.
 if(NOT TIMELOOM_PYTHON_HEADERS)
   find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+  set(TIMELOOM_PYTHON_SOABI ${Python_SOABI})
+endif()
+string(REGEX MATCH "^cpython-[0-9]+(t?)" timeloom_python_tag "${TIMELOOM_PYTHON_SOABI}")
+set(TIMELOOM_PYTHON_ABI_FLAG ${CMAKE_MATCH_1})
+if(NOT TIMELOOM_PYTHON_HEADERS)
   return()
 endif()
 
@@ -19,6 +24,10 @@ foreach(part MAJOR MINOR)
 endforeach()
 add_library(Python::Module INTERFACE IMPORTED)
 target_include_directories(Python::Module INTERFACE ${TIMELOOM_PYTHON_HEADERS})
+# The headers of a build without a GIL are the ones of the other build, but for this line of pyconfig.h.
+if(TIMELOOM_PYTHON_ABI_FLAG)
+  target_compile_definitions(Python::Module INTERFACE Py_GIL_DISABLED=1)
+endif()
 
 function(Python_add_library name)
   set(sources ${ARGN})

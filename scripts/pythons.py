@@ -20,6 +20,7 @@ import sys
 from typing import Any
 
 SUPPORTED = ("3.11", "3.12", "3.13", "3.14", "3.15")
+FREE_THREADED = ("3.13t", "3.14t", "3.15t")
 OLDEST = (3, 11)
 
 NAME = re.compile(r"python3(\.\d+t?)?")

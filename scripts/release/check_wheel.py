@@ -13,14 +13,14 @@ import sys
 import tempfile
 import zipfile
 
-LIMIT = 6_000_000
+LIMIT = 8_000_000
 # The libraries of every Linux with glibc; libtimeloom.so.N is inside the wheel.
 SYSTEM = re.compile(
     r"(libc|libm|libpthread|libdl|librt|libgcc_s|ld-linux-x86-64|ld-linux-aarch64|libtimeloom)\.so\.\d+"
 )
 # Patterns of names; each must match at least one file.
 PARTS = {
-    "the extension": r"timeloom/_core\.cpython-\d+-[\w-]+\.so",
+    "the extension": r"timeloom/_core\.cpython-\d+t?-[\w-]+\.so",
     "the recorder under its own name": r"timeloom/lib/libtimeloom\.so\.\d+",
     "what -ltimeloom finds": r"timeloom/lib/libtimeloom\.so",
     "the header": r"timeloom/include/timeloom/timeloom\.h",

@@ -76,6 +76,8 @@ def from_machine(tag: str) -> Headers | None:
 
 
 def headers(tag: str, architecture: old_glibc.Architecture) -> Headers | None:
-    """None: neither this machine nor Debian has that Python."""
-    here = from_machine(tag)
-    return from_debian(tag, architecture) if here is None and tag in RELEASES else here
+    """None: neither this machine nor Debian has that Python. A build without a GIL ("3.14t") has the headers of the
+    other build, but for one line of pyconfig.h, which cmake/TimeloomPython.cmake defines."""
+    version = tag.removesuffix("t")
+    here = from_machine(version)
+    return from_debian(version, architecture) if here is None and version in RELEASES else here

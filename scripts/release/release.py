@@ -112,7 +112,8 @@ def tool(*words: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default=",".join(pythons.SUPPORTED), help="versions, separated by commas")
+    every = ",".join(pythons.SUPPORTED + pythons.FREE_THREADED)
+    parser.add_argument("--only", default=every, help="versions, separated by commas")
     parser.add_argument("--arch", default=",".join(old_glibc.ARCHITECTURES), help="architectures, separated by commas")
     arguments = parser.parse_args()
     shutil.rmtree(release_tools.DIST, ignore_errors=True)

@@ -1,10 +1,10 @@
 """Builds wheels that run on any Linux with glibc 2.28 or later, into build/dist.
 
-usage: python3 -m scripts.release.wheels [--only 3.X[,3.Y]] [--arch x86_64[,aarch64]]
+usage: python3 -m scripts.release.wheels [--only 3.X[,3.Yt]] [--arch x86_64[,aarch64]]
 
-For each Python from 3.11 to 3.15 and each architecture. Only the headers of the Python are needed
-(scripts/release/python_headers.py), so a wheel for a Python or an architecture that this machine cannot run
-is built like the others. The program and the recorder are compiled as in every other build, once for each
+For each Python from 3.11 to 3.15, with and (from 3.13 on) without a GIL, and each architecture. Only the headers of the
+Python are needed (scripts/release/python_headers.py), so a wheel for a Python or an architecture that this machine
+cannot run is built like the others. The program and the recorder are compiled as in every other build, once for each
 architecture, and linked with glibc 2.28 (scripts/release/old_glibc.py) and with the libraries of
 scripts/release/bundled.py. Ends with a line for each wheel: its size and its parts. Fails if one could not
 be made, or does not pass scripts/release/check_wheel.py.
@@ -79,7 +79,8 @@ def only_file(directory: pathlib.Path) -> pathlib.Path:
 
 def build(shop: Workshop, tag: str, headers: python_headers.Headers) -> pathlib.Path:
     """A wheel in build/dist; subprocess.CalledProcessError if it cannot be made."""
-    platform, python = shop.architecture.name, f"cp{tag.replace('.', '')}"
+    platform, abi = shop.architecture.name, f"cp{tag.replace('.', '')}"
+    python = abi.removesuffix("t")
     raw = shop.directory / f"raw-{tag}"
     shutil.rmtree(raw, ignore_errors=True)
     # As deep as the other build directories, because ccache sees relative paths.
@@ -88,7 +89,7 @@ def build(shop: Workshop, tag: str, headers: python_headers.Headers) -> pathlib.
     words = [f"--config-settings={name}={value}" for name, value in settings.items()]
     run(shop, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(raw), *words, ".")
     run(
-        shop, "-m", "wheel", "tags", "--remove", f"--python-tag={python}", f"--abi-tag={python}",
+        shop, "-m", "wheel", "tags", "--remove", f"--python-tag={python}", f"--abi-tag={abi}",
         f"--platform-tag=linux_{platform}", str(only_file(raw)),
     )  # fmt: skip
     repaired = shop.directory / f"repaired-{tag}"
@@ -121,7 +122,8 @@ def outcome(shop: Workshop, tag: str) -> tuple[bool, str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default=",".join(pythons.SUPPORTED), help="versions, separated by commas")
+    every = ",".join(pythons.SUPPORTED + pythons.FREE_THREADED)
+    parser.add_argument("--only", default=every, help="versions, separated by commas")
     parser.add_argument("--arch", default=",".join(old_glibc.ARCHITECTURES), help="architectures, separated by commas")
     arguments = parser.parse_args()
     results = {}

@@ -65,17 +65,17 @@ chown -R user /timeloom
 chmod 644 /release_program.py
 su user -c 'python3 -m venv ~/venv && ~/venv/bin/pip install --quiet . && ~/venv/bin/python /release_program.py'
 """
-# An older glibc than any packaged Python from 3.11 on has: Python is built there.
-OLD_GLIBC = """
+# A Python that no release of Debian packages for that system is built there from Debian's source.
+BUILD_PYTHON = """
 cd /tmp
-tar xf /python.tar.gz
-cd Python-3.11.*
-./configure --quiet --prefix=/opt/python >/dev/null 2>&1
+tar xf /python.tar
+cd Python-3.*
+./configure --quiet {options} --prefix=/opt/python >/dev/null 2>&1
 make -j"$(nproc)" --silent install >/dev/null 2>&1
 cd /
 apt-get -qq purge --yes --autoremove gcc g++ make >/dev/null 2>&1
 mkdir -p /usr/local/bin
-ln -s /opt/python/bin/python3.11 /usr/local/bin/python3
+ln -s /opt/python/bin/python3 /usr/local/bin/python3
 """
 # Without a Python: the program reads a run of another tool, fails as intended, and the recorder is loaded.
 ALONE = """
@@ -89,9 +89,25 @@ $timeloom report --json scorep-fib >/report.json
 LD_PRELOAD=/wheel/timeloom/lib/libtimeloom.so.0 /bin/true 2>&1 | { ! grep .; }
 echo "passed: $(ldd --version | head -n 1)"
 """
-PYTHON_SOURCE = (
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """The source of a CPython, as Debian keeps it."""
+
+    path: str  # on the mirror
+    sha256: str
+    options: str = ""  # of its configure
+
+
+SOURCE_311 = Source(
     "pool/main/p/python3.11/python3.11_3.11.2.orig.tar.gz",
     "2411c74bda5bbcfcddaf4531f66d1adc73f247f529aee981b029513aefdbf849",
+)
+SOURCE_313T = Source(
+    "pool/main/p/python3.13/python3.13_3.13.5.orig.tar.xz",
+    "93e583f243454e6e9e4588ca2c2662206ad961659863277afcdb96801647d640",
+    "--disable-gil",
 )
 
 
@@ -101,13 +117,19 @@ class Step:
     system: chroots.System | None  # None: on this machine, in a separate environment
     script: str
     source: bool = False  # needs a copy of the tree
-    python_source: bool = False
+    python_source: Source | None = None
     unpacked: bool = False  # needs the contents of a wheel
 
 
 def wheel(suite: str, architecture: str = "amd64") -> Step:
     script = APT.format(packages="python3 python3-venv") + WITHOUT_COMPILER + INSTALL
     return Step(f"wheel in Debian {suite}, {architecture}", chroots.System(suite, architecture), script)
+
+
+def built_python(suite: str, what: str, source: Source) -> Step:
+    script = APT.format(packages="gcc g++ make xz-utils zlib1g-dev libffi-dev libssl-dev")
+    script += BUILD_PYTHON.format(options=source.options) + WITHOUT_COMPILER + INSTALL
+    return Step(f"wheel with {what} from Debian's source", chroots.System(suite), script, python_source=source)
 
 
 def steps() -> dict[str, Step]:
@@ -129,13 +151,8 @@ def steps() -> dict[str, Step]:
         "program and recorder of a wheel with glibc 2.31 of Debian bullseye",
         chroots.System("bullseye"), ALONE, source=True, unpacked=True,
     )  # fmt: skip
-    packages = "gcc g++ make zlib1g-dev libffi-dev libssl-dev"
-    made["wheel-old-glibc"] = Step(
-        "wheel with glibc 2.31 of Debian bullseye and CPython 3.11.2 from Debian's source",
-        chroots.System("bullseye"),
-        APT.format(packages=packages) + OLD_GLIBC + WITHOUT_COMPILER + INSTALL,
-        python_source=True,
-    )
+    made["wheel-old-glibc"] = built_python("bullseye", "glibc 2.31 of Debian bullseye and CPython 3.11.2", SOURCE_311)
+    made["wheel-no-gil"] = built_python("trixie", "Debian trixie and CPython 3.13.5 without a GIL", SOURCE_313T)
     return made
 
 
@@ -157,8 +174,8 @@ def run(name: str, step: Step) -> str:
         files["/timeloom"] = release_tools.copy_of_tree(chroots.CHROOTS / "tree")
     if step.unpacked:
         files["/wheel"] = unpacked_wheel()
-    if step.python_source:
-        files["/python.tar.gz"] = release_tools.download(*PYTHON_SOURCE)
+    if step.python_source is not None:
+        files["/python.tar"] = release_tools.download(step.python_source.path, step.python_source.sha256)
     try:
         if step.system is None:
             subprocess.run([sys.executable, "-m", step.script], check=True, cwd=environments.ROOT)
