@@ -35,7 +35,8 @@ test,readers python3-otf2         # so does the Python reader of the OTF2 projec
 test,readers python3-six          # imports this without naming it among its dependencies
 test         gfortran             # programs in Fortran whose calls are recorded
 test         valgrind             # callgrind_annotate reads what convert writes
-test         gdb                  # lets timeloom attach into programs of Python 3.12 and 3.13
+test         gdb                  # lets timeloom attach into programs of Python 3.12 and 3.13,
+test         lldb                 # as this one does
 test         strace               # shows what a program reads and writes, to compare with
 test         libjemalloc2         # loaded before libtimeloom in a test: they use up room for
 test         libopenmpi3|libopenmpi40  # thread-local variables

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
 from timeloom import __version__, _core
+from timeloom._debugger import stack_command
 from timeloom._launch import _read_pyproject as read_pyproject
 from timeloom._process import WITHOUT_DEBUGGER, Process, Refused, find_process, is_stopped
 from timeloom._road import Road, road_to
@@ -27,7 +28,7 @@ usage: timeloom attach [options] PID
 Records a Python program that runs already, from now on until --for is over or
 Ctrl-C is pressed, and leaves it as it was. The calls that run are entered at the
 begin. Both Pythons have to be of the same version, 3.12 or later, and 3.12 and 3.13
-are reached by gdb (docs/attach.md).
+are reached by gdb or lldb (docs/attach.md).
 
 Options:
   --for TIME          end by itself after so long: 500ms, 10s, 2min
@@ -212,9 +213,9 @@ def _refuse_silence(process: Process, within: float) -> NoReturn:
             f"process {process.pid} is stopped: nothing was changed in it; "
             f"kill -CONT {process.pid} lets it go on [TL621]"
         )
-    by_gdb = sys.version_info < WITHOUT_DEBUGGER
-    causes = "runs C code" + ("" if by_gdb else ", or it has sub-interpreters")
-    look = f"gdb -p {process.pid} -batch -ex bt" if by_gdb else f"timeloom attach --dump {process.pid}"
+    by_debugger = sys.version_info < WITHOUT_DEBUGGER
+    causes = "runs C code" + ("" if by_debugger else ", or it has sub-interpreters")
+    look = stack_command(process.pid) if by_debugger else f"timeloom attach --dump {process.pid}"
     raise Refused(
         f"the main thread of process {process.pid} {causes}, or a signal handler has raised an exception in the way, "
         f"and was not reached in {within:g} s: nothing was changed in it; {look} shows where it is, "

@@ -7,7 +7,9 @@ import sys
 import time
 from collections.abc import Iterator
 
-from timeloom._gdb import Gdb, GdbError, find_gdb
+from timeloom._debugger import Debugger, DebuggerError, find_debugger
+from timeloom._gdb import Gdb
+from timeloom._lldb import Lldb
 from timeloom._memory import TAKEN_BACK, find_functions, find_room, open_memory, read_bytes, write_bytes
 from timeloom._process import (
     Process,
@@ -90,11 +92,11 @@ except: 0
 """
 
 
-class ThroughGdb(Road):
+class ThroughDebugger(Road):
     """A debugger calls Py_AddPendingCall in the process, for a Python without sys.remote_exec.
 
     The text that the main thread executes lies in bytes behind the variables of a library. It is written and removed
-    while the process runs; gdb is there for the call alone.
+    while the process runs; the debugger is there for the call alone.
     """
 
     frames = 1
@@ -105,7 +107,7 @@ class ThroughGdb(Road):
         self._pid = process.pid
         self._name = f"process {process.pid}"
         self._refuse_state()
-        self._gdb = self._find_debugger(process)
+        self._debugger, self._program = self._find_debugger(process)
         try:
             calls = find_functions(process.pid, process.file, process.mapped, (_ADD, _RUN, _READY, *_LOCKS))
             self._place = find_room(process.pid, _ROOM)
@@ -118,21 +120,22 @@ class ThroughGdb(Road):
             raise self._unreachable("no library has unused bytes behind its variables")
         self._calls = calls
         self.risk = (
-            f"{self._name} runs Python {version_text(process)}: gdb stops it for a moment to let Timeloom in; "
-            "it may end if gdb is killed in this moment [TL095]"
+            f"{self._name} runs Python {version_text(process)}: {self._debugger.name} stops it for a moment to let "
+            f"Timeloom in; it may end if {self._debugger.name} is killed in this moment [TL095]"
         )
 
-    def _find_debugger(self, process: Process) -> str:
-        program = find_gdb()
-        if program is None:
-            raise Refused(
-                f"{self._name} runs Python {version_text(process)}, which only gdb reaches, and there is no gdb: "
-                "install it, or start the program with timeloom run [TL096]"
-            )
-        return program
+    def _find_debugger(self, process: Process) -> tuple[type[Gdb] | type[Lldb], str]:
+        for kind in (Gdb, Lldb):
+            program = find_debugger(kind.name)
+            if program is not None:
+                return kind, program
+        raise Refused(
+            f"{self._name} runs Python {version_text(process)}, which only a debugger reaches, and there is none: "
+            "install gdb or lldb, or start the program with timeloom run [TL096]"
+        )
 
     def _unreachable(self, reason: str) -> Refused:
-        return Refused(f"{self._name} cannot be reached by gdb: {reason}; start it with timeloom run [TL097]")
+        return Refused(f"{self._name} cannot be reached by a debugger: {reason}; start it with timeloom run [TL097]")
 
     def _refuse_state(self) -> None:
         try:
@@ -148,7 +151,7 @@ class ThroughGdb(Road):
                 f"{self._name} is stopped: nothing was changed in it; kill -CONT {self._pid} lets it go on [TL621]"
             )
         if "shstk" in status.get("x86_Thread_features", "").split():
-            raise self._unreachable("it has a shadow stack, which gdb would damage")
+            raise self._unreachable("it has a shadow stack, which a debugger would damage")
 
     # ---- The call
 
@@ -161,12 +164,12 @@ class ThroughGdb(Road):
             asleep = _sleeping_threads(self._pid)
             called = False
             try:
-                with self._stopped() as gdb:
-                    thread = self._safe_thread(gdb.threads(), asleep)
+                with self._stopped() as debugger:
+                    thread = self._safe_thread(debugger.threads(), asleep)
                     if thread is not None:
-                        self._call(gdb, thread, text)
+                        self._call(debugger, thread, text)
                         called = True
-            except Refused:  # gdb has ended
+            except Refused:  # the debugger has ended
                 if called:
                     self.take_back()
                 raise
@@ -176,29 +179,29 @@ class ThroughGdb(Road):
         raise self._unreachable("it was in no moment safe to interrupt it; try it again")
 
     @contextlib.contextmanager
-    def _stopped(self) -> Iterator[Gdb]:
-        gdb = Gdb(self._gdb)
+    def _stopped(self) -> Iterator[Debugger]:
+        debugger = self._debugger(self._program)
         try:
             try:
-                gdb.attach(self._pid, f"/proc/{self._pid}/exe")
+                debugger.attach(self._pid, f"/proc/{self._pid}/exe")
                 try:
-                    yield gdb
+                    yield debugger
                 finally:
-                    gdb.detach()
-                    if gdb.interrupted:
+                    debugger.detach()
+                    if debugger.interrupted:
                         os.kill(self._pid, signal.SIGINT)
             finally:
-                if not gdb.close():
+                if not debugger.close():
                     _let_go_on(self._pid)
-        except GdbError as error:
-            raise Refused(f"gdb could not let Timeloom into {self._name}: {error} [TL098]") from None
+        except DebuggerError as error:
+            raise Refused(f"{self._debugger.name} could not let Timeloom into {self._name}: {error} [TL098]") from None
 
-    def _call(self, gdb: Gdb, thread: str, text: bytes) -> None:
-        if gdb.call(thread, self._calls[_READY].address) == 0:
+    def _call(self, debugger: Debugger, thread: str, text: bytes) -> None:
+        if debugger.call(thread, self._calls[_READY].address) == 0:
             raise self._unreachable("its Python starts or ends at this moment")
         try:
             write_bytes(self._memory, self._place, text)
-            if gdb.call(thread, self._calls[_ADD].address, self._calls[_RUN].address, self._place) != 0:
+            if debugger.call(thread, self._calls[_ADD].address, self._calls[_RUN].address, self._place) != 0:
                 raise self._unreachable("too many calls wait for its main thread")
         except BaseException as error:
             self.arrived()
@@ -207,7 +210,7 @@ class ThroughGdb(Road):
             raise
 
     def _safe_thread(self, threads: dict[int, str], asleep: dict[int, str]) -> str | None:
-        """Return gdb's name of a stopped thread that does not hold the lock of the pending calls.
+        """Return the debugger's name of a stopped thread that does not hold the lock of the pending calls.
 
         A thread that sleeps in a system call does not hold it, since its owner never sleeps. The main thread may hold
         it while it is in a function of locks. None: no thread is safe.
@@ -259,14 +262,14 @@ def _is_stopping(pid: int) -> bool:
 
 
 def _let_go_on(pid: int) -> None:
-    """Continue a process that a killed debugger has left stopped: its SIGSTOP outlives it. Raises GdbError."""
+    """Continue a process that a killed debugger has left stopped: its SIGSTOP outlives it. Raises DebuggerError."""
     try:
         for _ in range(20):  # a signal that a thread has just taken is seen when it has stopped
             if _is_stopping(pid):
                 return os.kill(pid, signal.SIGCONT)
             time.sleep(0.01)
     except PermissionError:
-        raise GdbError(f"it was killed and has left the process stopped: kill -CONT {pid} lets it go on") from None
+        raise DebuggerError(f"it was killed and has left the process stopped: kill -CONT {pid} lets it go on") from None
     except OSError:
         pass  # the process has ended
     return None
@@ -294,4 +297,4 @@ def _sleeping_threads(pid: int) -> dict[int, str]:
 
 def road_to(process: Process) -> Road:
     """Return the way into the process. Raises Refused."""
-    return RemoteExec(process) if sys.version_info >= (3, 14) else ThroughGdb(process)
+    return RemoteExec(process) if sys.version_info >= (3, 14) else ThroughDebugger(process)

@@ -53,7 +53,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("tests of races, 20 times each", python_tests("-m", "race"), variables={"RACE_ROUNDS": "20"}),
         Step(
             "100 cycles of attach in one process",
-            python_tests("tests/python/attach/test_attach_gdb.py", "-k", "many_cycles"),
+            python_tests("tests/python/attach/test_attach_debugger.py", "-k", "many_cycles"),
             variables={"ATTACH_CYCLES": "100"},
         ),
         Step("extension under ThreadSanitizer", ["make", "test-threads-sanitize"], no_sanitizer or ""),

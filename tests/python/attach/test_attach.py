@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 import pytest
-from attached_programs import BY_GDB, REAL, Attaching, Running, until
+from attached_programs import BY_DEBUGGER, REAL, Attaching, Running, until
 from profile_files import Profile, visits_by_region
 from spool_reader import spools_of
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitori
 ROADS = [
     pytest.param(False, id="signal"),
     pytest.param(True, id="itself", marks=pytest.mark.skipif(
-        not REAL and not BY_GDB, reason="sys.remote_exec came with Python 3.14, and there is no gdb for an older one"
+        not REAL and not BY_DEBUGGER, reason="sys.remote_exec came with Python 3.14, and there is no debugger for an older one"
     )),
 ]  # fmt: skip
 

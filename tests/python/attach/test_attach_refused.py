@@ -128,7 +128,7 @@ def test_a_thread_and_this_command(process):
 @pytest.mark.parametrize(("option", "oldest"), [([], "3.12"), (["--dump"], "3.14")])
 def test_a_python_that_is_too_old(timeloom_program, process, option, oldest, tmp_path):
     if not option and sys.version_info >= (3, 12):
-        pytest.skip("this Python can be reached by gdb")
+        pytest.skip("this Python can be reached by a debugger")
     one = process()
     version = ".".join(map(str, sys.version_info[:3]))
     expected = f"process {one.pid} runs Python {version}, and one that runs already can be reached from {oldest} on; start it with timeloom run [TL618]"

@@ -8,10 +8,11 @@ import time
 
 from streams import environment
 
-from timeloom._gdb import find_gdb
+from timeloom._debugger import find_debugger
 
 REAL = sys.version_info >= (3, 14)  # there is sys.remote_exec
-BY_GDB = (3, 12) <= sys.version_info < (3, 14) and find_gdb() is not None
+DEBUGGERS = [name for name in ("gdb", "lldb") if find_debugger(name)]
+BY_DEBUGGER = (3, 12) <= sys.version_info < (3, 14) and bool(DEBUGGERS)
 
 # Runs scripts like sys.remote_exec(), where that is missing: started by a signal. Then it waits for a file NAME, calls
 # the function of that name, and renames the file to NAME-done.

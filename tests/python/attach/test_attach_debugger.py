@@ -1,4 +1,4 @@
-"""`timeloom attach` below Python 3.14, where gdb lets it into the process."""
+"""`timeloom attach` below Python 3.14, where a debugger lets it into the process."""
 
 import ctypes
 import mmap
@@ -10,19 +10,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from attached_programs import BY_GDB, Attaching, Running, until
+from attached_programs import BY_DEBUGGER, DEBUGGERS, Attaching, Running, until
 from profile_files import Profile, visits_by_region
 from streams import environment
 
-from timeloom import _gdb, _memory, _process, _road
+from timeloom import _debugger, _gdb, _lldb, _memory, _process, _road
 from timeloom._memory import TAKEN_BACK, find_functions, find_room, mappings_of, open_memory, read_bytes, write_bytes
 from timeloom._process import Refused, find_process
 
-pytestmark = pytest.mark.skipif(not BY_GDB, reason="for Python 3.12 and 3.13, and there is no gdb")
+pytestmark = pytest.mark.skipif(not BY_DEBUGGER, reason="for Python 3.12 and 3.13, and there is no debugger")
 
 CYCLES = int(os.environ.get("ATTACH_CYCLES", "3"))
 # The C library handles a signal of its own from the first thread on.
-CALLS = "thread = threading.Thread(target=len, args=[()]); thread.start(); thread.join()\ndef leaf(): pass\ndef calls():\n    for _ in range(3): leaf()\nserve(calls=calls)\n"
+CALLS = "thread = threading.Thread(target=len, args=[()]); thread.start(); thread.join()\ndef leaf(): pass\ndef calls():\n    for _ in range(3): leaf()\ndef loads():\n    import _lsprof\nserve(calls=calls, loads=loads)\n"
 
 
 @pytest.fixture
@@ -38,12 +38,21 @@ def running(tmp_path):
         program.kill()
 
 
+@pytest.fixture(params=DEBUGGERS)
+def debugger(request, tmp_path, monkeypatch):
+    """The name of the only debugger on PATH."""
+    (tmp_path / "only").mkdir()
+    (tmp_path / "only" / request.param).symlink_to(_debugger.find_debugger(request.param))
+    monkeypatch.setenv("PATH", str(tmp_path / "only"))
+    return request.param
+
+
 def road(program):
-    return _road.ThroughGdb(find_process(str(program.pid)))
+    return _road.ThroughDebugger(find_process(str(program.pid)))
 
 
 def reason(program):
-    """Return the line with which the process is refused, before gdb is started."""
+    """Return the line with which the process is refused, before a debugger is started."""
     with pytest.raises(Refused) as refused:
         road(program)
     return str(refused.value)
@@ -61,7 +70,7 @@ def state(program):
     return facts, maps, read_bytes(program.pid, find_room(program.pid, 1), 256)
 
 
-def test_many_cycles_leave_nothing_behind(running, tmp_path):
+def test_many_cycles_leave_nothing_behind(running, tmp_path, debugger):
     """The first one loads Timeloom, which stays."""
     program = running()
     before = program.facts()
@@ -83,13 +92,13 @@ def test_many_cycles_leave_nothing_behind(running, tmp_path):
     assert program.process.returncode == 0
 
 
-def test_the_risk_is_printed_before(running, tmp_path):
+def test_the_risk_is_printed_before(running, tmp_path, debugger):
     program = running()
     attaching = Attaching(tmp_path, "-o", "run", program.pid, real=True)
     version = ".".join(map(str, sys.version_info[:3]))
     assert attaching.process.stderr.readline() == (
-        f"timeloom: process {program.pid} runs Python {version}: gdb stops it for a moment to let Timeloom in; "
-        "it may end if gdb is killed in this moment [TL095]\n"
+        f"timeloom: process {program.pid} runs Python {version}: {debugger} stops it for a moment to let "
+        f"Timeloom in; it may end if {debugger} is killed in this moment [TL095]\n"
     )
     attaching.begun()
     attaching.end()
@@ -131,7 +140,7 @@ busy()
 
 
 @pytest.mark.parametrize("others", [0, 2])
-def test_threads_that_never_wait(running, tmp_path, others):
+def test_threads_that_never_wait(running, tmp_path, debugger, others):
     program = running(BUSY, env={"OTHERS": str(others)})
     attaching = Attaching(tmp_path, "--for", "100ms", "-o", "run", "--profile", program.pid, real=True)
     attaching.begun()
@@ -169,13 +178,13 @@ def test_a_main_thread_in_c_finds_nothing_to_do_later(running, tmp_path):
 # ---- Refusals
 
 
-def test_no_gdb(running, monkeypatch):
+def test_no_debugger(running, monkeypatch):
     program = running()
     monkeypatch.setenv("PATH", "/nowhere:.:bin")
     version = ".".join(map(str, sys.version_info[:3]))
     assert reason(program) == (
-        f"process {program.pid} runs Python {version}, which only gdb reaches, and there is no gdb: "
-        "install it, or start the program with timeloom run [TL096]"
+        f"process {program.pid} runs Python {version}, which only a debugger reaches, and there is none: "
+        "install gdb or lldb, or start the program with timeloom run [TL096]"
     )
 
 
@@ -207,7 +216,7 @@ def test_a_python_whose_file_was_replaced(running, monkeypatch):
     program = running()
     process = find_process(str(program.pid))
     with pytest.raises(Refused, match=r"the file of its Python was replaced, or has no symbols; .* \[TL097\]"):
-        _road.ThroughGdb(process._replace(file="/bin/true"))
+        _road.ThroughDebugger(process._replace(file="/bin/true"))
     monkeypatch.setattr(_road, "find_room", lambda *_: 0)
     assert "no library has unused bytes behind its variables" in reason(program)
     assert program.end() == ("", "")
@@ -222,21 +231,24 @@ def test_programs_of_another_processor(tmp_path):
     assert _process._machine_of("/bin/true") == _process._machine_of("/proc/self/exe")
 
 
-# ---- gdb, the command and the call end at a bad moment
+# ---- The debugger, the command and the call end at a bad moment
 
 KILLS = """
 import os, signal
-from timeloom import _gdb
-real_call = _gdb.Gdb.call
-def call(self, *arguments):
-    os.kill({}, signal.SIGKILL)
-    return real_call(self, *arguments)
-_gdb.Gdb.call = call
+from timeloom import _gdb, _lldb
+def kill_before(kind):
+    real_call = kind.call
+    def call(self, *arguments):
+        os.kill({}, signal.SIGKILL)
+        return real_call(self, *arguments)
+    kind.call = call
+kill_before(_gdb.Gdb)
+kill_before(_lldb.Lldb)
 """
 
 
 @pytest.mark.parametrize("killed", ["self._process.pid", "os.getpid()"])
-def test_a_kill_before_the_call_leaves_nothing(running, tmp_path, killed):
+def test_a_kill_before_the_call_leaves_nothing(running, tmp_path, debugger, killed):
     program = running()
     before = state(program)
     driver = KILLS.format(killed) + "import sys\nfrom timeloom import _attach\nsys.exit(_attach.main(sys.argv[1:]))\n"
@@ -246,8 +258,10 @@ def test_a_kill_before_the_call_leaves_nothing(running, tmp_path, killed):
         assert done.returncode == -signal.SIGKILL
     else:
         assert done.returncode == 1
-        assert f"timeloom: gdb could not let Timeloom into process {program.pid}: gdb has ended [TL098]\n" in done.stderr
+        assert f"timeloom: {debugger} could not let Timeloom into process {program.pid}: {debugger} has ended [TL098]\n" in done.stderr
+    until(lambda: not _process.is_stopped(find_process(str(program.pid))))
     assert state(program) == before
+    program.call("loads")  # a debugger's breakpoint in the dynamic linker would end the program
     assert program.end() == ("", "")
 
 
@@ -277,24 +291,27 @@ def test_a_process_that_a_killed_gdb_has_stopped_goes_on(running, tmp_path, monk
 
 KILLS_AFTER = """
 import os, signal, sys
-from timeloom import _attach, _gdb
-real_call = _gdb.Gdb.call
-def call(self, thread, function, *arguments):
-    result = real_call(self, thread, function, *arguments)
-    if arguments: os.kill(self._process.pid, signal.SIGKILL)
-    return result
-_gdb.Gdb.call = call
+from timeloom import _attach, _gdb, _lldb
+def kill_after(kind):
+    real_call = kind.call
+    def call(self, thread, function, *arguments):
+        result = real_call(self, thread, function, *arguments)
+        if arguments: os.kill(self._process.pid, signal.SIGKILL)
+        return result
+    kind.call = call
+kill_after(_gdb.Gdb)
+kill_after(_lldb.Lldb)
 sys.exit(_attach.main(sys.argv[1:]))
 """
 
 
-def test_a_kill_after_the_call_takes_it_back(running, tmp_path):
+def test_a_kill_after_the_call_takes_it_back(running, tmp_path, debugger):
     """The text of the script does not stay, and the next command gets in."""
     program = running()
     place = find_room(program.pid, 320)
     done = subprocess.run([sys.executable, "-c", KILLS_AFTER, "-o", "run", str(program.pid)], cwd=tmp_path,
                           env=environment(), capture_output=True, text=True, timeout=60)  # fmt: skip
-    assert (done.returncode, "gdb has ended [TL098]" in done.stderr) == (1, True), done.stderr
+    assert (done.returncode, f"{debugger} has ended [TL098]" in done.stderr) == (1, True), done.stderr
     left = read_bytes(program.pid, place, 320)
     assert left == TAKEN_BACK.ljust(320, b"\0")
     attaching = Attaching(tmp_path, "-o", "run", program.pid, real=True)
@@ -305,7 +322,7 @@ def test_a_kill_after_the_call_takes_it_back(running, tmp_path):
     assert program.end() == ("", "")
 
 
-def test_a_call_that_does_not_return_is_taken_back(running):
+def test_a_call_that_does_not_return_is_taken_back(running, debugger):
     """The process goes on as if nothing had been."""
     program = running()
     before = state(program)
@@ -315,8 +332,8 @@ def test_a_call_that_does_not_return_is_taken_back(running):
     # As in a command that attaches, which must not end before the process runs again.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
-        with pytest.raises(Refused, match="the call did not return, and was taken back"), through._stopped() as gdb:
-            gdb.call(gdb.threads()[program.pid], pause.address, seconds=0.3)
+        with pytest.raises(Refused, match="the call did not return, and was taken back"), through._stopped() as stopped:
+            stopped.call(stopped.threads()[program.pid], pause.address, seconds=0.3)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     assert state(program) == before
@@ -352,14 +369,44 @@ def test_the_room_begins_behind_texts_that_were_taken_back(running):
     assert find_room(program.pid, 304) == first + 16
 
 
+@pytest.mark.skipif("gdb" not in DEBUGGERS, reason="there is no gdb")
 def test_gdb_reads_no_file_of_the_user(tmp_path, monkeypatch):
     (tmp_path / ".gdbinit").write_text(f"shell touch {tmp_path}/read\n")
     (tmp_path / ".gdbearlyinit").write_text(f"shell touch {tmp_path}/read\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    gdb = _gdb.Gdb(_gdb.find_gdb())
+    gdb = _gdb.Gdb(_debugger.find_debugger("gdb"))
     assert gdb.do("-gdb-show auto-load gdb-scripts") == 'value="off"'
-    with pytest.raises(_gdb.GdbError, match="Undefined"):
+    with pytest.raises(_debugger.DebuggerError, match="Undefined"):
         gdb.do("-no-such-command")
     gdb.close()
     assert not (tmp_path / "read").exists()
+
+
+@pytest.mark.skipif("lldb" not in DEBUGGERS, reason="there is no lldb")
+def test_lldb_reads_no_file_of_the_user(tmp_path, monkeypatch):
+    (tmp_path / ".lldbinit").write_text(f"platform shell touch {tmp_path}/read\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    lldb = _lldb.Lldb(_debugger.find_debugger("lldb"))
+    assert lldb.do("settings show target.load-script-from-symbol-file").endswith("= false")
+    with pytest.raises(_debugger.DebuggerError, match="not a valid command"):
+        lldb.do("no-such-command")
+    lldb.close()
+    assert not (tmp_path / "read").exists()
+
+
+@pytest.mark.skipif("lldb" not in DEBUGGERS, reason="there is no lldb")
+def test_lldb_leaves_no_page(running, debugger):
+    """For a call it allocates pages in the process, of which one can be written and executed."""
+    program = running()
+    program.facts()  # after which its own memory does not change
+    before = [(one.begin, one.end, one.path) for one in mappings_of(program.pid)]
+    through = road(program)
+    with through._stopped() as stopped:
+        ready = through._calls["Py_IsInitialized"].address
+        assert stopped.call(stopped.threads()[program.pid], ready) == 1
+        during = [(one.begin, one.end, one.path) for one in mappings_of(program.pid)]
+    assert [(one.begin, one.end, one.path) for one in mappings_of(program.pid)] == before
+    assert (during == before) == (debugger == "gdb")
+    assert program.end() == ("", "")
