@@ -26,6 +26,9 @@ std::uint64_t word(std::span<const std::uint64_t> words, std::size_t offset) {
   return words[offset / sizeof(std::uint64_t)];
 }
 
+// Bytes that a process held: none, where more frees than allocations were seen.
+std::uint64_t held(std::uint64_t live) { return live >> 63 != 0 ? 0 : live; }
+
 bool take_header(const os::File& file, MemoryData& data, std::uint64_t& paths,
                  std::uint64_t& blocks, std::uint64_t& peak_number) {
   constexpr std::size_t kWords = sizeof(MemoryHeader) / sizeof(std::uint64_t);
@@ -40,11 +43,11 @@ bool take_header(const os::File& file, MemoryData& data, std::uint64_t& paths,
   data.forked = static_cast<std::uint16_t>(words[1] >> 16) == 1;
   data.interval = word(words, offsetof(MemoryHeader, interval));
   data.start = word(words, offsetof(MemoryHeader, start));
-  data.live_at_start = word(words, offsetof(MemoryHeader, live_at_start));
+  data.live_at_start = held(word(words, offsetof(MemoryHeader, live_at_start)));
   paths = word(words, offsetof(MemoryHeader, paths));
   blocks = word(words, offsetof(MemoryHeader, blocks));
-  data.live = word(words, offsetof(MemoryHeader, live));
-  data.peak = word(words, offsetof(MemoryHeader, peak));
+  data.live = held(word(words, offsetof(MemoryHeader, live)));
+  data.peak = held(word(words, offsetof(MemoryHeader, peak)));
   data.peak_ticks = word(words, offsetof(MemoryHeader, peak_ticks));
   data.peak_blocks = word(words, offsetof(MemoryHeader, peak_blocks));
   data.end = word(words, offsetof(MemoryHeader, end));
@@ -72,26 +75,29 @@ bool take_paths(const std::vector<std::uint64_t>& words, std::vector<MemoryAmoun
     path.frees = word(of, offsetof(MemoryPath, frees));
     path.freed = word(of, offsetof(MemoryPath, freed));
     path.largest = word(of, offsetof(MemoryPath, largest));
-    path.highest = word(of, offsetof(MemoryPath, highest));
+    path.highest = held(word(of, offsetof(MemoryPath, highest)));
     if (i >= kFirstMemoryPath && path.parent >= i) return false;
     paths.push_back(path);
   }
   return paths.size() >= kFirstMemoryPath;
 }
 
-// False: some are missing, or no number of bytes.
-bool take_holdings(const os::File& file, std::uint64_t peak_number,
+// False: some are missing, or no number of bytes. `foreign`: the sizes of some blocks are not
+// known.
+bool take_holdings(const os::File& file, std::uint64_t peak_number, bool foreign,
                    std::vector<MemoryAmounts>& paths) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   const auto holdings = values_at<MemoryHolding>(file, kMemoryHoldingsAt, paths.size());
   bool sound = holdings.size() == paths.size();
   for (std::size_t i = 0; i < holdings.size(); ++i) {
-    const auto [bytes, blocks] = holdings[i].at_peak(peak_number);
-    if (bytes > kMost || holdings[i].bytes > kMost) {
+    auto [bytes, blocks] = holdings[i].at_peak(peak_number);
+    std::uint64_t now = holdings[i].bytes;
+    if (foreign) bytes = held(bytes), now = held(now);
+    if (bytes > kMost || now > kMost) {
       sound = false;
       continue;
     }
-    paths[i].held = holdings[i].bytes;
+    paths[i].held = now;
     paths[i].held_blocks = holdings[i].blocks;
     paths[i].peak_held = bytes;
     paths[i].peak_held_blocks = blocks;
@@ -122,11 +128,12 @@ MemoryData read_memory(const SpoolDirectory& directory) {
   }
   data.blocks = values_at<MemoryBlock>(file, kMemoryBlocksAt, blocks);
   data.damaged = data.paths.size() != paths || data.blocks.size() != blocks;
-  if (data.all && !take_holdings(file, peak_number, data.paths)) {
+  if (data.all && !take_holdings(file, peak_number, data.foreign, data.paths)) {
     data.all = false;  // sampled blocks tell less, but nothing wrong
     data.damaged = true;
   }
   for (std::size_t i = 0; i < data.blocks.size(); ++i) {
+    data.blocks[i].live = held(data.blocks[i].live);
     if (is_possible(data.blocks[i], i, data)) continue;
     data.damaged = true;
     data.blocks.resize(i);

@@ -16,6 +16,7 @@
 #include "tools/commands.hpp"
 #include "tools/door_tools.hpp"
 #include "tools/run/open_run.hpp"
+#include "tools/start/started_program.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/wrong_usage.hpp"
 
@@ -126,6 +127,7 @@ int run_timeloom(int argc, char** argv) {
 }  // namespace timeloom::tools
 
 int main(int argc, char** argv) {
+  timeloom::tools::survive_file_limit();
   try {
     timeloom::tools::set_door_tools(timeloom::tools::all_doors());
     return timeloom::tools::run_timeloom(argc, argv);

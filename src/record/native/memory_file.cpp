@@ -63,8 +63,8 @@ bool MemoryFile::hold_all(bool log_each) noexcept {
 void MemoryFile::start(std::uint64_t live) noexcept {
   spool::MemoryHeader& header = *header_;
   header.start = os::now();
-  header.live_at_start = live;
-  header.live = header.peak = live;
+  header.live_at_start = header.live = live;
+  if (is_more(live, 0)) header.peak = live;
   header.peak_ticks = header.start;
 }
 

@@ -57,13 +57,13 @@ class MemoryFile {
   // The process holds as many bytes right after an allocation of the path.
   void count_live(PathId path, std::uint64_t live) noexcept {
     spool::MemoryCount& highest = paths_[path].highest;
-    if (live > highest.load(std::memory_order_relaxed)) [[unlikely]]
+    if (is_more(live, highest.load(std::memory_order_relaxed))) [[unlikely]]
       highest.store(live, std::memory_order_relaxed);
     count_live(live);
   }
   // The process holds as many bytes now.
   void count_live(std::uint64_t live) noexcept {
-    if (live > header_->peak.load(std::memory_order_relaxed)) [[unlikely]]
+    if (is_more(live, header_->peak.load(std::memory_order_relaxed))) [[unlikely]]
       note_peak(live);
   }
 
@@ -112,6 +112,11 @@ class MemoryFile {
   PathId add(PathId parent, std::uint32_t region, std::uint32_t location) noexcept;
   // The number of blocks in the log. REQUIRES: there is space for one more.
   std::uint64_t append(const spool::MemoryBlock& block) noexcept;
+  // Bytes that a process holds are below zero, modulo 2^64, after more frees than allocations were
+  // seen: of blocks that came from an allocator of the program's own.
+  static bool is_more(std::uint64_t live, std::uint64_t than) noexcept {
+    return static_cast<std::int64_t>(live) > static_cast<std::int64_t>(than);
+  }
   void note_peak(std::uint64_t live) noexcept;
   // Allocates space in the file up to `end`, of which `allocated` exists. False: there is none.
   bool make_space(std::uint64_t& allocated, std::uint64_t end, std::uint64_t step) noexcept;

@@ -124,7 +124,6 @@ void check_directories(const std::vector<std::string>& directories) {
 }
 
 int run_weave(WeaveCommandOptions options) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not become so large is an error like others
   options.weave.run = directory_id_in(options.run_id);
   if (options.convert) {
     end_within_limit();

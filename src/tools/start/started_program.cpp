@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstring>
 
@@ -16,6 +17,7 @@ namespace timeloom::tools {
 namespace {
 
 volatile sig_atomic_t g_program = 0;  // its process id
+bool g_survives_file_limit = false;
 
 // While it lives, signals from the terminal are left to the program, and others that would
 // end us are passed on to it: there is still the run to weave.
@@ -38,6 +40,7 @@ class Signals {
   sigset_t changed() const noexcept {
     sigset_t set;
     sigemptyset(&set);
+    if (g_survives_file_limit) sigaddset(&set, SIGXFSZ);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       if (before_[i].sa_handler != SIG_IGN) sigaddset(&set, kSignals[i]);
     }
@@ -87,6 +90,10 @@ int status_of_program(pid_t child) {
 }
 
 }  // namespace
+
+void survive_file_limit() noexcept {
+  g_survives_file_limit = std::signal(SIGXFSZ, SIG_IGN) != SIG_IGN;
+}
 
 int run_to_its_end(const std::string& program, const std::vector<std::string>& words) {
   const Signals signals;

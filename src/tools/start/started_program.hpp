@@ -7,6 +7,11 @@
 
 namespace timeloom::tools {
 
+// From now on a file that cannot grow because of `ulimit -f` is an error like others, and does not
+// end this process by SIGXFSZ. A started program finds the signal as this process did. Main thread,
+// before others start.
+void survive_file_limit() noexcept;
+
 // Starts the program with these words, of which the first is its name, and waits for its end.
 // Meanwhile it gets the signals that are meant for it. Returns its status as a shell does: 128 and
 // the number of the signal that has ended it. Throws Error where it cannot be started. Main thread;

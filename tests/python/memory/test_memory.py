@@ -410,3 +410,36 @@ def test_an_allocator_of_the_program_is_told_from_an_address_of_malloc(timeloom,
     assert timeloom("run", "--quiet", "--memory", "-o", "run", "--program", "./program").stdout == "1\n"
     (process,) = json.loads(timeloom("report", "--memory", "--json", "run").stdout)["processes"]
     assert process["foreign_allocator"] == is_foreign
+
+
+POOL = """
+#include <string.h>
+static char pool[1 << 26];
+static size_t used;
+void *malloc(size_t bytes) {
+  bytes = (bytes + 15) & ~15ul;
+  size_t *block = (size_t *)(pool + __atomic_fetch_add(&used, bytes + 16, __ATOMIC_RELAXED)) + 2;
+  block[-1] = bytes;
+  return block;
+}
+void free(void *block) { (void)block; }
+void *calloc(size_t count, size_t bytes) { return malloc(count * bytes); }
+void *realloc(void *block, size_t bytes) {
+  void *moved = malloc(bytes);
+  if (block) memcpy(moved, block, ((size_t *)block)[-1] < bytes ? ((size_t *)block)[-1] : bytes);
+  return moved;
+}
+"""
+
+
+@pytest.mark.parametrize("option", ["--memory", "--memory=all", "--memory=events"])
+def test_no_figure_is_below_zero(timeloom, option):
+    """Blocks that the loader has allocated are freed, but the allocations of the program are not seen."""
+    Path("program.c").write_text(ALLOCATES.replace("OWN", POOL))
+    subprocess.run(["cc", "-O1", "-fno-builtin", "program.c", "-o", "program"], check=True)
+    assert timeloom("run", "--quiet", option, "-o", "run", "--program", "./program").stdout == "1\n"
+    report = json.loads(timeloom("report", "--memory", "--json", "run").stdout)
+    (process,) = report["processes"]
+    assert process["foreign_allocator"] and report["losses"] == []
+    assert max(process["peak_bytes"], process["start_bytes"], process["end_bytes"]) < 1 << 26
+    assert timeloom("check", "run", "peak(memory) < 64MB").returncode == 0
