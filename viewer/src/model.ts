@@ -306,6 +306,27 @@ export interface Sampled extends GpuTimes {
   readonly functions: readonly string[];
 }
 
+/** Samples of locations at their times, by location; where they are many, the samples of a column of time are one item.
+    Functions of libraries follow the regions of the run. */
+export interface Timed {
+  readonly count: number;
+  /** Samples of an item: 1 for one that is told alone. */
+  readonly samples: Float64Array;
+  readonly first: Float64Array;
+  readonly last: Float64Array;
+  /** CPU time. */
+  readonly ticks: Float64Array;
+  /** The function that has most of the samples, and how many; NONE: outside all. */
+  readonly hit: Int32Array;
+  readonly most: Float64Array;
+  readonly track: Int32Array;
+  /** The recorded call around it. */
+  readonly region: Int32Array;
+  /** Of a sample alone; 0: not known. */
+  readonly line: Int32Array;
+  readonly functions: readonly string[];
+}
+
 /** The times of a function in a selection, in part estimated from samples; errors of 0: measured. */
 export interface EstimateJson {
   readonly region: number;

@@ -1,6 +1,6 @@
 // Colours by function, module, package, kind or rank: hues for the user's functions, greys for libraries.
 import { CAUSES } from "./causes";
-import { hash, mix, type Theme, variant, waitingColour } from "./colour";
+import { hash, mix, pixel, type Pixel, type Theme, variant, waitingColour } from "./colour";
 import type { Region, Run } from "./model";
 
 export const COLOURINGS = ["function", "module", "package", "kind", "rank"] as const;
@@ -54,6 +54,7 @@ export class Painting {
   readonly waiting: readonly string[];
   private readonly ranks = new Map<number, readonly string[]>();
   private readonly bases = new Map<string, string>();
+  private readonly sampled = new Map<string, Pixel>();
 
   /** `lit`: the only key that is not faded; empty: all. `work`: the time of each region, if it is known: the keys with the
       most get the hues that their names have in every run. */
@@ -83,6 +84,19 @@ export class Painting {
       this.ranks.set(process, styles);
     }
     return styles;
+  }
+
+  /** The colour of a function that samples have hit and that is not a region: the hue of its library. */
+  styleOfHit(name: string): string {
+    const at = name.indexOf(": "), { palette, library } = this.theme;
+    return this.fade(variant(this.theme, at > 0 ? palette[hash(name.slice(0, at)) % palette.length] : library, name), LIBRARIES);
+  }
+
+  /** The same, as a pixel. */
+  pixelOf(name: string): Pixel {
+    const known = this.sampled.get(name) ?? pixel(this.styleOfHit(name));
+    this.sampled.set(name, known);
+    return known;
   }
 
   /** The colour of a key. */

@@ -8,7 +8,7 @@
 // --compare does all of it.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { COLUMNS, FIRST_PROCESS, type Outline, type Run, type Tile, WHOLE_RUN } from "../src/model";
+import { COLUMNS, FIRST_PROCESS, type MessageRange, type Outline, type Run, type Tile, WHOLE_RUN } from "../src/model";
 import { isDeepStrictEqual } from "node:util";
 import { open } from "../src/source/embedded";
 import { random } from "../src/source/generated";
@@ -22,6 +22,13 @@ function serverAt(url: string): HttpSource {
   const fetchHere = globalThis.fetch;
   globalThis.fetch = ((path: string, options: RequestInit) => fetchHere(base + path, options)) as typeof fetch;
   return new HttpSource(/t=([\w-]+)/.exec(fragment)![1]);
+}
+
+/** Single samples, with the names of the functions that they hit in place of numbers, which are of one answer. */
+async function samples(source: Source, run: Run, range: MessageRange): Promise<unknown> {
+  if (!run.samples || !page.sampled) return null;
+  const { functions, hit, ...rest } = await source.sampled!(range, never);
+  return { ...rest, hit: Array.from(hit, (one) => functions[one - run.regions.length] ?? one) };
 }
 
 /** What a round asks where a page has an outline: the same for both sources. */
@@ -44,6 +51,7 @@ async function outlined(source: Source, run: Run, { finest, step }: Outline, see
     tiles: await source.tiles(keys, never), profile: await source.profile({ begin, end, tracks }, never), counters, talk: messages,
     values: await source.values(counters.slice(0, 64).map(({ track, metric }) => ({ track, metric, begin: 0, end: run.length })), never),
     messages: await source.messages(talk, never), collectives: await source.collectives(talk, never), matrix: await source.matrix(talk, never),
+    samples: await samples(source, run, talk),
   };
 }
 
@@ -68,6 +76,7 @@ async function answers(source: Source, run: Run, seed: number): Promise<Record<s
     earliest: await source.find({ ...search, order: "earliest" }, never), latest: await source.find({ ...search, order: "latest" }, never),
     longest: await source.find({ ...search, order: "longest" }, never),
     gpu: await source.gpu({ begin, end, tracks }, never), side, values: await source.values(counters.map(({ track, metric }) => ({ track, metric, begin, end })), never), messages: await source.messages(talk, never), collectives: await source.collectives(talk, never), matrix: await source.matrix(talk, never),
+    samples: await samples(source, run, talk),
     call: call && { ...call, parameters: [] },  // a page does not hold them
   };
 }

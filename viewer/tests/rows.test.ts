@@ -11,7 +11,7 @@ import { fitted, fittedRuns } from "../src/timeline/fitting";
 import { depthOf, layOut, lineOf, lineTop, type Room, rowAt, siblingsOf, visible } from "../src/timeline/layout";
 import { type Branch, FIRST_DEVICE, FIRST_FOLDER, FIRST_IDLE, treeOf } from "../src/timeline/tree";
 
-const roomFor = (trees: readonly Branch[], height: number, talk = false): Room => ({ fits: fitted(trees, height, talk), needs: new Map(), talk });
+const roomFor = (trees: readonly Branch[], height: number, talk = false): Room => ({ fits: fitted(trees, height, { talk }), needs: new Map(), talk });
 
 test("rows are moved among the rows of the same parent, and stay where they were put", async () => {
   const run = await generated().run(), trees = treeOf(run), room = roomFor(trees, 2000);
@@ -91,7 +91,7 @@ test("all processes are there at first sight; what does not fit is folded, the b
   assert.equal(layOut(trees, view.view, roomFor(trees, 520)).rows[0].open, false);
   view.foldAll("none");
   assert.ok(layOut(trees, view.view, roomFor(trees, 520)).rows.every((row) => !row.open));
-  assert.equal(fittedRuns(trees.slice(0, 2), 200, false, 2).size, 2, "each run unfolds something");
+  assert.equal(fittedRuns(trees.slice(0, 2), 200, { talk: false }, 2).size, 2, "each run unfolds something");
 });
 
 test("threads that hardly work are in one folder at the end, the first thread never", async () => {

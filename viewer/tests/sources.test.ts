@@ -143,7 +143,6 @@ test("memory and samples are read from the server, and memory from the data insi
   const asked: [string, ArrayBuffer][] = [];
   globalThis.fetch = (async (url: string, options: RequestInit) => {
     asked.push([url, options.body as ArrayBuffer]);
-    if (url === "api/estimates") return new Response(JSON.stringify({ functions: [{ region: 1, own: 2, own_error: 3, total: 4, total_error: 5, samples: 6 }] }));
     return new Response(url === "api/memory" ? held : new Bytes().u32(1, 1).list([7]).f64([3]).f64([900]).list([1]).list([6]).raw(new TextEncoder().encode("libm: sin\nlibc: ß\n")).buffer);
   }) as typeof fetch;
   const source = new HttpSource("key"), whole = { begin: 0, end: 9, tracks: null };
@@ -151,6 +150,16 @@ test("memory and samples are read from the server, and memory from the data insi
   assert.deepEqual(await source.memory({ amount: 1, process: NONE, time: 0 }, never), expected);
   assert.deepEqual(asked, [["api/memory", new Bytes().u32(3, 1).f64([77]).buffer], ["api/memory", new Bytes().u32(1, NONE).f64([0]).buffer]]);
   assert.deepEqual(await source.samples(whole, never), { complete: true, path: Int32Array.of(7), starts: Float64Array.of(3), ticks: Float64Array.of(900), added: { parent: Int32Array.of(1), region: Int32Array.of(6) }, functions: ["libm: sin", "libc: ß", ""] });
+  globalThis.fetch = (async (url: string, options: RequestInit) => {
+    asked.push([url, options.body as ArrayBuffer]);
+    return new Response(new Bytes().u32(1, 0).f64([2, 10, 20, 900, 1]).list([3]).list([7]).list([NONE]).list([4]).raw(new TextEncoder().encode("libm: sin\n")).buffer);
+  }) as typeof fetch;
+  assert.deepEqual(await source.sampled({ begin: 1, end: 9, tracks: [3], limit: 5, columns: 6 }, never), {
+    count: 1, samples: Float64Array.of(2), first: Float64Array.of(10), last: Float64Array.of(20), ticks: Float64Array.of(900), most: Float64Array.of(1),
+    track: Int32Array.of(3), hit: Int32Array.of(7), region: Int32Array.of(-1), line: Int32Array.of(4), functions: ["libm: sin", ""],
+  });
+  assert.deepEqual(asked.at(-1), ["api/sampled", new Bytes().u32(5, 6).f64([1, 9]).u32(1, 0).u32(3).buffer]);
+  globalThis.fetch = (async () => new Response(JSON.stringify({ functions: [{ region: 1, own: 2, own_error: 3, total: 4, total_error: 5, samples: 6 }] }))) as typeof fetch;
   assert.deepEqual((await source.estimates(whole, never)).map((one) => [one.region, one.own_error, one.total_error]), [[1, 3, 5]]);
 
   const section = (tag: number, content: Uint8Array) => new Uint8Array(new Bytes().u32(tag, content.length).raw(content).pad().buffer);
@@ -163,4 +172,14 @@ test("memory and samples are read from the server, and memory from the data insi
   await assert.rejects(page(2, 1).memory({ amount: 3, process: 0, time: 5 }, never), /held at an instant are not in this page/);
   await assert.rejects(page(2, 1).samples(whole, never), /Samples are not in this page/);
   assert.deepEqual(await page(2, 1).estimates(whole, never), []);
+  assert.equal(page(2, 1).sampled, undefined, "single samples are not in every file");
+  const sampledRun = new Bytes().raw(section(1, new TextEncoder().encode(JSON.stringify({ ...(description(made) as object), samples: true })))).raw(section(2, new Uint8Array(pathsBytes(made.paths)))).raw(section(0, new Uint8Array())).buffer;
+  assert.equal((await decode(sampledRun).run(() => {})).facts.at(-1), "single samples are not in this file");
+  assert.ok(!(await page(2, 1).run(() => {})).facts.includes("single samples are not in this file"));
+  const timed = (track: number) => {
+    const answer = new Bytes().u32(1, 0).f64([1, 10, 10, 900, 1]).list([track]).list([made.run.regions.length]).list([NONE]).list([4]).raw(new TextEncoder().encode("libm: sin\n")).buffer;
+    return decode(new Bytes().raw(new Uint8Array(packed(made)).slice(0, -8)).raw(section(14, new Uint8Array(answer))).raw(section(0, new Uint8Array())).buffer);
+  };
+  assert.deepEqual((await timed(0).sampled!({ begin: 0, end: 99, tracks: [0], limit: 9, columns: 9 }, never)).ticks, Float64Array.of(900));
+  assert.throws(() => timed(made.run.locations.length), SourceError);
 });

@@ -172,6 +172,21 @@ std::vector<std::string> memory_of(ViewedRun& run, const view::Index& index) try
   return {};
 }
 
+// The page is written without them if they cannot be read, or are too many.
+std::string samples_of(const view::Content& content, const view::Index& index) try {
+  const std::shared_ptr<const view::TimedSamples> samples = content.timed_samples();
+  if (!samples) return {};
+  const std::size_t most = view::LimitsInside().samples;
+  if (samples->count() > most) {
+    print_line("the file has no single samples, for the run has more than " + count(most) +
+               " of them; 'timeloom view' without --html shows them [TL732]");
+  }
+  return view::sample_section(*samples, index, most);
+} catch (const Error& error) {
+  print_line(error.what());
+  return {};
+}
+
 int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   exchange::Destination out(options.html, options.force);
   std::vector<view::RunInside> inside;
@@ -179,8 +194,10 @@ int write_file(const ViewOptions& options, const ViewedRuns& runs) {
     std::shared_ptr<const view::Index> index = run->index();
     std::string sources = options.with_source ? sources_of(run->content()) : std::string();
     std::vector<std::string> memory = memory_of(*run, *index);
+    // Two runs beside each other show no samples.
+    std::string samples = runs.size() > 1 ? "" : samples_of(run->content(), *index);
     inside.push_back({run->content().describe(), &run->definitions(), std::move(index),
-                      std::move(memory), std::move(sources)});
+                      std::move(memory), std::move(samples), std::move(sources)});
   }
   const bool all_calls = view::write_html(view::page(), inside, out);
   out.finish();

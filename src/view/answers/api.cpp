@@ -327,10 +327,10 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "keep") return {200, kJson, keep(content, body)};
   if (route == "source") return {200, kJson, source(content, in)};
   const std::shared_ptr<const Index> index = content.index();
-  constexpr std::array kOthers = {"paths",   "tiles",    "mixtures", "gpu",         "calls",
-                                  "table",   "call",     "find",     "side",        "values",
-                                  "links",   "memory",   "messages", "collectives", "matrix",
-                                  "samples", "estimates"};
+  constexpr std::array kOthers = {"paths",   "tiles",   "mixtures", "gpu",         "calls",
+                                  "table",   "call",    "find",     "side",        "values",
+                                  "links",   "memory",  "messages", "collectives", "matrix",
+                                  "samples", "sampled", "estimates"};
   if (std::ranges::find(kOthers, route) == kOthers.end()) return failure(404, "no such question");
   if (!index) return failure(503, "the index is not there yet");
   constexpr std::string_view kBytes = "application/octet-stream";
@@ -342,6 +342,7 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "side") return in.end(), Answer{200, kJson, auxiliary(content)};
   if (route == "gpu") return {200, kBytes, gpu_answer(content, *index, in)};
   if (route == "samples") return {200, kBytes, samples_answer(content, *index, in)};
+  if (route == "sampled") return {200, kBytes, sampled_answer(content, *index, in)};
   if (route == "estimates") return {200, kJson, estimates_answer(content, *index, in)};
   if (route == "memory") return {200, kBytes, memory_answer(content, *index, in)};
   if (route == "values") return {200, kBytes, values(content, *index, in)};

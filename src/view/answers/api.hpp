@@ -17,6 +17,7 @@
 #include "exchange/samples/sampled_run.hpp"
 #include "view/answers/auxiliary_events.hpp"
 #include "view/answers/marks_file.hpp"
+#include "view/answers/samples/timed_samples.hpp"
 #include "view/answers/source_files.hpp"
 #include "view/answers/viewed_messages.hpp"
 #include "view/index/index.hpp"
@@ -55,6 +56,15 @@ class Content {
       samples_ = std::make_shared<const exchange::RunSamples>(read_samples_());
     }
     return samples_;
+  }
+  // The same, at their times.
+  std::shared_ptr<const TimedSamples> timed_samples() const {
+    const std::shared_ptr<const exchange::RunSamples> samples = this->samples();
+    const std::lock_guard lock(auxiliary_mutex_);
+    if (!timed_samples_ && samples) {
+      timed_samples_ = std::make_shared<const TimedSamples>(*definitions_, samples);
+    }
+    return timed_samples_;
   }
   // Sets how the times of functions are estimated, by tracks and range; the result is JSON.
   // REQUIRES: as above.
@@ -144,6 +154,7 @@ class Content {
   mutable std::shared_ptr<const AuxiliaryEvents> auxiliary_events_;
   mutable std::shared_ptr<const Messages> messages_;
   mutable std::shared_ptr<const exchange::RunSamples> samples_;
+  mutable std::shared_ptr<const TimedSamples> timed_samples_;
 };
 
 struct Answer {

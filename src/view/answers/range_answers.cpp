@@ -7,9 +7,16 @@
 #include "core/waiting_metric.hpp"
 #include "view/answers/held_memory.hpp"
 #include "view/answers/range_table.hpp"
-#include "view/answers/sampled_paths.hpp"
+#include "view/answers/samples/sampled_paths.hpp"
 
 namespace timeloom::view {
+
+namespace {
+
+constexpr std::uint32_t kMostColumns = 4096;
+constexpr std::uint64_t kMostSamples = 1'000'000;  // in an answer
+
+}  // namespace
 
 std::uint32_t track_in(QuestionReader& in, const Index& index) {
   const std::uint32_t track = in.u32();
@@ -111,6 +118,21 @@ std::string samples_answer(const Content& content, const Index& index, QuestionR
   const Definitions& definitions = content.definitions();
   return samples_answer(sampled_paths(index, definitions, *all, tracks, from, to), *all,
                         definitions);
+}
+
+std::string sampled_answer(const Content& content, const Index& index, QuestionReader in) {
+  TimedQuestion question;
+  question.limit = in.u32(1, kMostSamples);
+  question.columns = in.u32(1, kMostColumns);
+  SelectedRange selected = range_in(in, index);
+  question.from = selected.from;
+  question.to = std::max(selected.from, selected.to);
+  question.tracks = std::move(selected.tracks);
+  const std::uint64_t most = std::max(question.limit, question.columns);
+  if (most * question.tracks.size() > kMostSamples) throw BadQuestion{"too many samples"};
+  const std::shared_ptr<const TimedSamples> samples = content.timed_samples();
+  if (!samples) throw BadQuestion{"the run has no single samples"};
+  return samples->answer(samples->in(index, question));
 }
 
 std::string estimates_answer(const Content& content, const Index& index, QuestionReader in) {

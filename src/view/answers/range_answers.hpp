@@ -36,6 +36,8 @@ std::string gpu_answer(const Content& content, const Index& index, QuestionReade
 std::string memory_answer(const Content& content, const Index& index, QuestionReader in);
 // The samples.
 std::string samples_answer(const Content& content, const Index& index, QuestionReader in);
+// The same, at their times.
+std::string sampled_answer(const Content& content, const Index& index, QuestionReader in);
 // JSON: the times that are estimated from samples.
 std::string estimates_answer(const Content& content, const Index& index, QuestionReader in);
 

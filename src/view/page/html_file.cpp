@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -213,6 +214,7 @@ void write_data(const RunInside& run, const LimitsInside* outline, exchange::Des
   if (outline != nullptr) write_outline(run, events, *outline, data);
   write_messages(run, events, data);
   for (const std::string& section : run.memory) data.section(13, section);
+  if (!run.samples.empty()) data.section(14, run.samples);
   data.finish();
 }
 
@@ -229,6 +231,16 @@ std::vector<std::string> memory_sections(const std::filesystem::path& file, cons
     sections.push_back(head.take() + memory_answer(held));
   }
   return sections;
+}
+
+std::string sample_section(const TimedSamples& samples, const Index& index, std::size_t most) {
+  if (samples.count() > most) return {};
+  TimedQuestion all;
+  all.to = kLastTime;
+  all.limit = static_cast<std::uint32_t>(most);
+  all.tracks.resize(index.tracks().size());
+  std::iota(all.tracks.begin(), all.tracks.end(), 0u);
+  return samples.answer(samples.in(index, all));
 }
 
 bool write_html(std::string_view page, std::span<const RunInside> runs, exchange::Destination& out,

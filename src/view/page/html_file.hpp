@@ -14,6 +14,7 @@
 
 #include "core/definitions.hpp"
 #include "exchange/destination.hpp"
+#include "view/answers/samples/timed_samples.hpp"
 #include "view/index/index.hpp"
 #include "view/page/outline.hpp"
 
@@ -22,6 +23,7 @@ namespace timeloom::view {
 struct LimitsInside {
   std::uint64_t events = 5'000'000;  // over all runs: browsers process them without an index
   std::size_t stretches = 200'000;   // of values, in an outline
+  std::size_t samples = 200'000;     // single samples; a file has all of a run or none
   OutlineLimits outline;             // for all runs together
 };
 
@@ -30,6 +32,7 @@ struct RunInside {
   const Definitions* definitions = nullptr;
   std::shared_ptr<const Index> index;
   std::vector<std::string> memory;  // memory_sections(); empty: none
+  std::string samples;              // sample_section(); empty: none
   std::string sources;              // a JSON object of answers to `source` by region; empty: none
 };
 
@@ -37,6 +40,10 @@ struct RunInside {
 // Error if the file is damaged. REQUIRES: the definitions belong to the run.
 std::vector<std::string> memory_sections(const std::filesystem::path& file, const Index& index,
                                          const Definitions& definitions);
+
+// All samples of a run at their times; nothing if they are more than `most`. Throws Error if the
+// index is damaged. REQUIRES: the index belongs to the run.
+std::string sample_section(const TimedSamples& samples, const Index& index, std::size_t most);
 
 // Returns true if the file contains all calls, false if it contains outlines. REQUIRES: one run, or
 // two for a comparison.

@@ -5,12 +5,21 @@ import gzip
 import re
 import struct
 
-DATA = re.compile(r'<script type="application/octet-stream" id="timeloom-data">([A-Za-z0-9+/=]*)</script>')
+DATA = re.compile(r'<script type="application/octet-stream" id="timeloom-data(?:-2)?">([A-Za-z0-9+/=]*)</script>')
 
 
 def sections_of(page):
-    """[(tag, bytes), ...] of the text of a page; the last tag is 0."""
-    (text,) = DATA.findall(page)
+    """[(tag, bytes), ...] of the text of a page with one run; the last tag is 0."""
+    (sections,) = each_data_of(page)
+    return sections
+
+
+def each_data_of(page):
+    """The same of each run of a page."""
+    return [_sections(text) for text in DATA.findall(page)]
+
+
+def _sections(text):
     data = gzip.decompress(base64.b64decode(text, validate=True))
     at, sections = 0, []
     while True:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from html_page import each_data_of, sections_of
 from sampled_runs import recorder
 from streams import PROGRAMS, environment
 from view_client import EVER, NONE, Fields, Viewer
@@ -61,6 +62,19 @@ def samples_of(viewer, begin=0.0, end=EVER, tracks=()):
     return {named(one): sums for one, *sums in zip(path, samples, ticks, strict=True)}
 
 
+def single_samples(viewer, begin=0.0, end=EVER, tracks=(), limit=100_000, columns=4096):
+    """[{track, name of the function, of the call around it, line, time, samples, most, nanoseconds}]"""
+    body = viewer.ask("sampled", struct.pack(f"<2I2d2I{len(tracks)}I", limit, columns, begin, end, len(tracks), 0, *tracks))
+    fields = Fields(body)
+    count, _ = fields.u32(2)
+    samples, first, last, ticks, most = [fields.f64(count) for _ in range(5)]
+    track, hit, region, line = [fields.u32(count) for _ in range(4)]
+    names = [one["name"] for one in viewer.description()["regions"]] + body[fields.at :].decode().split("\n")[:-1]
+    named = [[None if one == NONE else names[one] for one in numbers] for numbers in (hit, region)]
+    keys = ("track", "hit", "region", "line", "first", "last", "samples", "most", "ns")
+    return [dict(zip(keys, one, strict=True)) for one in zip(track, *named, line, first, last, samples, most, ticks, strict=True)]
+
+
 def total(found):
     return [sum(one[i] for one in found.values()) for i in range(2)]
 
@@ -90,13 +104,72 @@ def test_each_sample_has_the_path_of_its_calls(record, program, options):
         assert before[0] > 0 and after[0] > 0
 
 
+@pytest.mark.parametrize("options", [("--sample", "1ms"), pytest.param(("--sampling",), marks=NEEDS_MONITORING)])
+def test_single_samples_are_the_ones_of_the_run(record, program, options):
+    run = record(*options)
+    with open(run / "samples.csv") as file:
+        rows = list(csv.DictReader(file))
+    with open(run / "lines.csv") as file:
+        lines = {int(row["source line"]): int(row["samples"]) for row in csv.DictReader(file) if row["function"].endswith("__main__.inner")}
+    with Viewer(program, run) as viewer:
+        described = viewer.wait().description()
+        found = single_samples(viewer)
+        assert [sum(one[key] for one in found) for key in ("samples", "ns")] == [sum(int(row[key]) for row in rows) for key in ("samples", "nanoseconds")]
+        assert all(one["samples"] == one["most"] == 1 and one["first"] == one["last"] for one in found)
+        assert found == sorted(found, key=lambda one: (one["track"], one["first"]))
+        (row,) = [row for row in rows if row["function"].endswith("inner") and row["library function"] == "sixty"]
+        sixty = [one for one in found if one["hit"] and one["hit"].endswith(": sixty") and one["region"] == "__main__.inner"]
+        assert [len(sixty), sum(one["ns"] for one in sixty)] == [int(row["samples"]), int(row["nanoseconds"])]
+        inner = [one["line"] for one in found if one["region"] == "__main__.inner"]
+        assert lines and {line: inner.count(line) for line in set(inner)} == lines
+        # A part of the run, and a single row.
+        track = [one["name"] for one in described["tracks"]].index("first")
+        middle = described["length"] // 2
+        part = single_samples(viewer, end=middle, tracks=(track,))
+        assert part and part == [one for one in found if one["track"] == track and one["first"] < middle]
+
+
+def test_many_samples_are_joined_by_columns_of_time(record, program):
+    with Viewer(program, record("--sample", "1ms")) as viewer:
+        length = viewer.wait().description()["length"]
+        alone = single_samples(viewer, end=length)
+        tracks = {one["track"] for one in alone}
+        joined = single_samples(viewer, end=length, limit=1, columns=64)
+        assert {one["track"] for one in joined} == tracks and len(joined) <= 64 * len(tracks)
+        for one in joined:
+            members = [other for other in alone if other["track"] == one["track"] and other["first"] * 64 // length == one["first"] * 64 // length]
+            hits = [other["hit"] for other in members]
+            most = max(hits, key=hits.count)
+            assert [one["samples"], one["ns"], one["hit"], one["most"]] == [len(members), sum(other["ns"] for other in members), most, hits.count(most)]
+            assert [one["first"], one["last"]] == [members[0]["first"], members[-1]["first"]]
+            assert one["region"] == members[hits.index(most)]["region"]
+        assert sum(one["samples"] for one in joined) == len(alone)
+        for limit, columns in ((0, 1), (1, 0), (1, 4097), (1_000_001, 1)):
+            code, _, _ = viewer.request("POST", "/api/sampled", struct.pack("<2I2d2I", limit, columns, 0, 1, 0, 0), X_Timeloom_Token=viewer.token)
+            assert code == 400
+
+
+def test_a_file_has_the_single_samples(record, program, timeloom, tmp_path):
+    run = record("--sample", "1ms")
+    timeloom("view", run, "--html", tmp_path / "out.html")
+    sections = dict(sections_of((tmp_path / "out.html").read_text()))
+    with Viewer(program, run) as viewer:
+        viewer.wait()
+        whole = viewer.ask("sampled", struct.pack("<2I2d2I", 100_000, 1, 0, EVER, 0, 0))
+    assert sections[14] == whole and len(whole) > 1000
+    timeloom("view", run, run, "--html", tmp_path / "two.html")
+    assert b"timeloom-data-2" in (tmp_path / "two.html").read_bytes()
+    (one, two) = each_data_of((tmp_path / "two.html").read_text())
+    assert 14 not in dict(one) and 14 not in dict(two)
+
+
 def test_runs_without_samples_have_none(tmp_path, program):
     (tmp_path / "app.py").write_text("pass\n")
     subprocess.run([sys.executable, "-m", "timeloom", "--quiet", "-o", "run", "app.py"], cwd=tmp_path, check=True, env=environment())
     with Viewer(program, tmp_path / "run") as viewer:
         assert not viewer.wait().description()["samples"]
-        for route in ("samples", "estimates"):
-            code, _, words = viewer.request("POST", f"/api/{route}", struct.pack("<2d2I", 0, 1, 0, 0), X_Timeloom_Token=viewer.token)
+        for route, body in (("samples", b""), ("estimates", b""), ("sampled", struct.pack("<2I", 1, 1))):
+            code, _, words = viewer.request("POST", f"/api/{route}", body + struct.pack("<2d2I", 0, 1, 0, 0), X_Timeloom_Token=viewer.token)
             assert code == 400 and words.startswith(b"the run has no ")
 
 

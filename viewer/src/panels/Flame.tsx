@@ -56,7 +56,7 @@ export function ProfileFlame({ data }: { data: Profiled }) {
   const nameOf = (region: number) => run.regions[region]?.name ?? more?.functions[region - run.regions.length] ?? BEYOND;
   const words = (node: Node) => `${estimated}${size(node.total)} (${percent(node.total, tree.total)})${node.visits > 0 ? ` · ${count(node.visits)} ${visits}` : ""}${gpu?.complete === false ? " · of the first calls only" : ofBytes ? " · whole run" : ""}`;
   const shared = {
-    colourOf: (node: Node) => (node.region === NONE ? theme.nothing : timeline.styleOf(node.region)),
+    colourOf: (node: Node) => (node.region === NONE ? theme.nothing : run.regions[node.region] || !more ? timeline.styleOf(node.region) : timeline.colouring.styleOfHit(nameOf(node.region))),
     order, size, nameOf, sandwich: (node: Node) => choose({ ...choice, between: node.region }), controls: <Controls choice={choice} choose={choose} />,
   };
   if (sums && (error || loading)) return <div class="flame"><p class="line">{shared.controls}</p><Empty>{error?.message ?? "…"}</Empty></div>;

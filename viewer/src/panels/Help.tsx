@@ -30,7 +30,7 @@ export function Help() {
               <dt>Click, double click</dt><dd>chooses a call, zooms to it</dd>
             </dl>
             <h3>What is drawn</h3>
-            <p>Each of the user’s functions has a colour; functions of libraries are grey. The pale, striped upper part of a call is waiting: its height is its share of the time. Where the causes of waiting were recorded (timeloom run --causes), each has its colour, and the legend names them. Where calls are thinner than a pixel, the colour is as strong as the part of the time that they cover. A row that is folded shows the function with most own time. The strip at the top is as high as the part of all rows that is active. Grey stripes: recording was off. Arrows of a chosen call lead from who created, awaited or woke its thread or task, and to whom it did so.</p>
+            <p>Each of the user’s functions has a colour; functions of libraries are grey. The pale, striped upper part of a call is waiting: its height is its share of the time. Where the causes of waiting were recorded (timeloom run --causes), each has its colour, and the legend names them. Where calls are thinner than a pixel, the colour is as strong as the part of the time that they cover. A row that is folded shows the function with most own time. Ticks below the calls of a thread are samples of its CPU time (timeloom run --sample), in the colour of what they hit. The strip at the top is as high as the part of all rows that is active. Grey stripes: recording was off. Arrows of a chosen call lead from who created, awaited or woke its thread or task, and to whom it did so.</p>
           </div>
         </div>
       </div>

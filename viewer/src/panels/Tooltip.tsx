@@ -1,9 +1,10 @@
 // The text beside the pointer.
 import { causeWords } from "../causes";
-import { bytes, collectiveName, count, duration, fileAndLine, measuredText, percent } from "../format";
+import { bytes, collectiveName, count, duration, fileAndLine, instant, measuredText, percent } from "../format";
 import { type CallDetails, nameOfLocation, type Run } from "../model";
 import type { Measured } from "../timeline/chart";
 import type { Hit } from "../timeline/hit";
+import type { Hits } from "../timeline/sampled";
 import type { Spoken } from "../timeline/talk";
 import { useOpened, useStore } from "./hooks";
 
@@ -35,6 +36,7 @@ function SpokenWords({ spoken, run }: { spoken: Spoken; run: Run }) {
       </>
     );
   }
+  if ("hits" in spoken) return <HitsWords {...spoken.hits} run={run} />;
   const { message } = spoken;
   return (
     <>
@@ -44,6 +46,18 @@ function SpokenWords({ spoken, run }: { spoken: Spoken; run: Run }) {
       {message.waitedReceiver > 0 && <div>the receiver waited {duration(message.waitedReceiver)} for a late sender</div>}
       {message.waitedSender > 0 && <div>the sender waited {duration(message.waitedSender)} for a late receiver</div>}
       {message.count === 1 && <div class="faint">tag {message.tag}, {between(message.communicator)}</div>}
+    </>
+  );
+}
+
+function HitsWords({ samples, time, ticks, most, hit, region, line, name, run }: Hits & { run: Run }) {
+  const of = (id: number) => run.regions[id], words = of(hit)?.name ?? (name || "outside of functions"), around = of(region), at = of(hit) ?? around;
+  return (
+    <>
+      <b>{words}</b>
+      {around && around !== of(hit) && <div>in {around.name}</div>}
+      {at?.file && <div class="faint">{fileAndLine(at.file, line || at.line)}</div>}
+      <div>{samples > 1 ? `${count(samples)} samples, ${most < samples ? `${count(most)} of them here, ` : ""}` : `sample at ${instant(time, 1000)}, `}{duration(ticks)} of CPU time</div>
     </>
   );
 }

@@ -1,6 +1,6 @@
 // The data inside a page: the section "Inside a file" of docs/formats/view-http.md.
 import { CAUSES } from "../causes";
-import { type Memory, type MemoryQuestion, NONE, type Paths, type Run, type SourceText } from "../model";
+import { type Memory, type MemoryQuestion, type MessageRange, NONE, type Paths, type Run, type SourceText, type Timed } from "../model";
 import { addTo } from "../sorted";
 import { runOf } from "./describe";
 import { type Happening, type Lane, LaneBuilder } from "./lane";
@@ -8,8 +8,9 @@ import { MemorySource } from "./memory";
 import { SILENCE, type Talk } from "./messages";
 import { OutlineSource, type Parts, type Summary } from "./outline";
 import { NOT_HERE, type Source } from "./source";
+import { isOfRun, timedIn } from "./timed";
 import { damaged, Varints } from "./varints";
-import { collectivesAnswer, memoryAnswer, messagesAnswer, pathsAnswer, Reader, valuesAnswer } from "./wire";
+import { collectivesAnswer, memoryAnswer, messagesAnswer, pathsAnswer, Reader, timedAnswer, valuesAnswer } from "./wire";
 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
@@ -66,6 +67,7 @@ export function decode(data: ArrayBuffer): Source {
   let talk: Talk = SILENCE;
   let outline: OutlineJson | null = null;
   const memory = new Map<number, Memory>();
+  let timed: Timed | null = null;
   const lanes: Lane[] = [], tracks: Uint8Array[] = [], tiles: Uint8Array[] = [], sums: Uint8Array[] = [], summaries: Summary[] = [];
   for (;;) {
     const tag = reader.u32(), size = reader.u32();
@@ -89,6 +91,7 @@ export function decode(data: ArrayBuffer): Source {
       const of = new Reader(content.slice().buffer), amount = of.f64();
       memory.set(amount, memoryAnswer(of));
     }
+    if (tag === 14) timed = timedAnswer(new Reader(content.slice().buffer));
   }
   if (!run || !paths) throw damaged();
   for (const content of tracks) readTrack(content, run, paths, strings, lanes);
@@ -96,7 +99,11 @@ export function decode(data: ArrayBuffer): Source {
   const known = (track: number) => run.locations[track] !== undefined;
   if (!talk.messages.every((one) => known(one.fromTrack) && known(one.toTrack)) || !talk.collectives.every((one) => known(one.track))) throw damaged();
   if (![...memory.values()].every(({ path }) => path.every((one) => one in paths.parent))) throw damaged();
-  const source = outline ? outlineOf(outline, run, paths, { tiles, sums, summaries, sources, talk }) : new MemorySource(run, paths, lanes, sources, talk);
+  if (timed && !isOfRun(timed, run.regions.length, run.locations.length)) throw damaged();
+  const told = run.samples && !timed ? { ...run, facts: [...run.facts, "single samples are not in this file"] } : run;
+  const source: Source = outline ? outlineOf(outline, told, paths, { tiles, sums, summaries, sources, talk }) : new MemorySource(told, paths, lanes, sources, talk);
+  const samples = timed;
+  if (samples) source.sampled = async (range: MessageRange) => timedIn(samples, range);
   return Object.assign(source, { memory: async (question: MemoryQuestion) => memory.get(question.amount) ?? NOT_HERE.memory(question) });
 }
 

@@ -1,7 +1,8 @@
 // The generated run with memory, samples and estimates, for tests and demonstrations.
-import { AMOUNTS, AT_INSTANT, type Memory, type MemoryQuestion, PROCESS_MEMORY, type Run, type Values } from "../model";
+import { AMOUNTS, AT_INSTANT, type Memory, type MemoryQuestion, type MessageRange, PROCESS_MEMORY, type Run, type Timed, type Values } from "../model";
 import { generated } from "./generated";
 import type { Source } from "./source";
+import { timedIn } from "./timed";
 
 const STEP = 1e7, LARGEST = 90e6;
 /** The bytes of the first process rise to the middle of the run, and fall again. */
@@ -18,6 +19,17 @@ function memoryOf({ amount, time }: MemoryQuestion, length: number): Memory {
   return {
     complete: true, exact: AMOUNTS[amount] === "allocated", live, own: [1e6, 0], outside: [2e6, 5e5], path: Int32Array.of(1, 3), starts: Float64Array.of(4, 12),
     ticks: Float64Array.of(sum / 3, (2 * sum) / 3), error: Float64Array.of(0, amount ? 1.8e6 : 0),
+  };
+}
+
+/** Samples of the first location: each millisecond, three of four in a library, the others in the function 3. */
+function samplesOf(regions: number, length: number): Timed {
+  const count = Math.floor(length / 1e6) - 1;
+  const reals = (value: (i: number) => number) => Float64Array.from({ length: count }, (_, i) => value(i)), numbers = (value: (i: number) => number) => Int32Array.from({ length: count }, (_, i) => value(i));
+  const times = reals((i) => (i + 1) * 1e6);
+  return {
+    count, samples: reals(() => 1), first: times, last: times, ticks: reals(() => 1e6), most: reals(() => 1), track: numbers(() => 0), hit: numbers((i) => (i % 4 ? regions : 3)),
+    region: numbers(() => 3), line: numbers(() => 41), functions: ["libopenblas: dgemm_kernel", ""],
   };
 }
 
@@ -38,6 +50,7 @@ export async function remembering(): Promise<Source> {
       complete: true, path: Int32Array.of(3, paths.parent.length), starts: Float64Array.of(30, 10), ticks: Float64Array.of(2e8, 6e8),
       added: { parent: Int32Array.of(3), region: Int32Array.of(run.regions.length) }, functions: ["libopenblas: dgemm_kernel", ""],
     }),
+    sampled: async (range: MessageRange) => timedIn(samplesOf(run.regions.length, length), range),
     estimates: async () => [{ region: 3, own: 5e8, own_error: 4e6, total: 5e8, total_error: 0, samples: 500 }],
   });
 }

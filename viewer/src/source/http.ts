@@ -1,5 +1,5 @@
 // A run served by `timeloom view`.
-import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, EstimateJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, EstimateJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Timed, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
@@ -73,6 +73,10 @@ export class HttpSource implements Source {
 
   async samples(selection: Selection, signal: AbortSignal): Promise<Sampled> {
     return wire.samplesAnswer(await this.binary("samples", wire.tableRequest(selection), signal));
+  }
+
+  async sampled(range: MessageRange, signal: AbortSignal): Promise<Timed> {
+    return wire.timedAnswer(await this.binary("sampled", wire.messagesRequest(range), signal));
   }
 
   async estimates(selection: Selection, signal: AbortSignal): Promise<readonly EstimateJson[]> {

@@ -1,5 +1,5 @@
 // The sources of a run: the server, or the data inside the page.
-import type { Bundle, Bundled, CallDetails, CallRange, Calls, EstimateJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, Calls, EstimateJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Timed, Values, ValuesRange } from "../model";
 import { AMOUNTS } from "../model";
 
 /** A problem, described for users. */
@@ -23,6 +23,9 @@ export interface Source {
   profile(selection: Selection, signal: AbortSignal): Promise<Profile>;
   gpu(selection: Selection, signal: AbortSignal): Promise<GpuTimes>;
   samples(selection: Selection, signal: AbortSignal): Promise<Sampled>;
+  /** Single samples, at most `limit` of a location; of a location with more, the samples of a column are one. Absent: the
+      source has none. */
+  sampled?(range: MessageRange, signal: AbortSignal): Promise<Timed>;
   /** The functions of which something is estimated. */
   estimates(selection: Selection, signal: AbortSignal): Promise<readonly EstimateJson[]>;
   memory(question: MemoryQuestion, signal: AbortSignal): Promise<Memory>;

@@ -1,5 +1,5 @@
 // The binary answers of docs/formats/view-http.md.
-import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type GpuTimes, type Links, type LinksRange, type Memory, type MemoryQuestion, type MessageRange, type Paths, type Profile, type Sampled, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
+import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type GpuTimes, type Links, type LinksRange, type Memory, type MemoryQuestion, type MessageRange, type Paths, type Profile, type Sampled, type Search, type Selection, type Tile, type TileKey, type Timed, type Values, type ValuesRange } from "../model";
 import { CAUSES } from "../causes";
 import { SourceError } from "./source";
 
@@ -159,6 +159,14 @@ export function samplesAnswer(reader: Reader): Sampled {
   const count = reader.u32(), more = reader.u32();
   const sums = { complete: true, path: padded(reader, count), starts: reader.times(count), ticks: reader.times(count) };
   return { ...sums, added: { parent: padded(reader, more), region: padded(reader, more) }, functions: new TextDecoder().decode(reader.bytes(reader.left)).split("\n") };
+}
+
+export function timedAnswer(reader: Reader): Timed {
+  const count = reader.u32();
+  reader.u32();
+  const [samples, first, last, ticks, most] = Array.from({ length: 5 }, () => reader.times(count));
+  const [track, hit, region, line] = Array.from({ length: 4 }, () => padded(reader, count));
+  return { count, samples, first, last, ticks, most, track, hit, region, line, functions: new TextDecoder().decode(reader.bytes(reader.left)).split("\n") };
 }
 
 export const memoryRequest = ({ amount, process, time }: MemoryQuestion): ArrayBuffer => new Writer(16).u32(amount, process).f64(time).body;

@@ -3,7 +3,7 @@ import { type CallRef, COLUMNS, NONE, type Run } from "../model";
 import type { Cache } from "./cache";
 import { type Measured, measuredAt, type ValuesCache } from "./chart";
 import { memberAt } from "./lanes";
-import { depthOf, LINE, type Row, rowAt } from "./layout";
+import { depthOf, isOnSamples, LINE, type Row, rowAt } from "./layout";
 import { atDepth, firstAfter } from "./lines";
 import { type Frame, slotsOf } from "./renderer";
 import { toTime } from "./scale";
@@ -33,6 +33,7 @@ export function hitAt(frame: Frame, cache: Cache, values: ValuesCache, run: Run,
     const measured = measuredAt(values.known(row.id), time);
     return measured && { row, time, depth: -1, region: NONE, cover: 0, call: null, measured };
   }
+  if (isOnSamples(found, at)) return null;
   const depth = row.lines ? depthOf(row, Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE)))) : -1;
   const nothing = { row, time, depth, region: NONE, cover: 0, call: null };
   const slot = slotsOf(row, run, frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);

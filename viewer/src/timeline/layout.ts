@@ -9,6 +9,8 @@ export const PADDING = 5;
 export const COUNTER_HEIGHT = 46;
 /** The room for bars of collective operations below the calls. */
 export const TALK = 8;
+/** The room for samples below the calls. */
+export const SAMPLES = 10;
 /** The maximum of levels of calls. */
 export const MOST_LEVELS = 1000;
 
@@ -35,6 +37,8 @@ export interface Row {
   readonly tall: boolean;
   /** For a counter: its metric. */
   readonly metric: number;
+  /** The top of the samples in the row; 0: it has none. */
+  readonly samples: number;
   readonly y: number;
   readonly height: number;
 }
@@ -42,10 +46,23 @@ export interface Row {
 /** True if a row shows calls, or stands for rows with calls. */
 export const hasCalls = ({ kind }: Row) => kind !== "counter" && kind !== "metrics";
 
-/** The height of a row with this many lines of calls, and with room for collective operations. */
-export function heightOf({ kind }: Pick<Branch, "kind">, lines: number, talk: boolean): number {
+/** The room that rows have below their calls. */
+export interface Below {
+  /** For collective operations. */
+  readonly talk: boolean;
+  /** The locations with room for samples; absent: none. */
+  readonly sampled?: ReadonlySet<number>;
+}
+
+const hasSamples = ({ id, kind }: Pick<Branch, "id" | "kind">, { sampled }: Below) => kind === "location" && sampled?.has(id) === true;
+
+const heightOfCalls = (lines: number) => (lines > 1 ? lines * LINE + PADDING : FOLDED);
+
+/** The height of a row with this many lines of calls. */
+export function heightOf(branch: Pick<Branch, "id" | "kind">, lines: number, below: Below): number {
+  const { kind } = branch;
   if (kind === "counter") return COUNTER_HEIGHT;
-  return (lines > 1 ? lines * LINE + PADDING : FOLDED) + (talk && (kind === "location" || kind === "process") ? TALK : 0);
+  return heightOfCalls(lines) + (hasSamples(branch, below) ? SAMPLES : 0) + (below.talk && (kind === "location" || kind === "process") ? TALK : 0);
 }
 
 /** The selected order, with moved rows at the positions that they were given, and rows that follow others below them. */
@@ -97,13 +114,11 @@ export interface Layout {
 }
 
 /** What a layout depends on besides the tree. */
-export interface Room {
+export interface Room extends Below {
   /** The rows that are unfolded at first, with their most lines. */
   readonly fits: ReadonlyMap<number, number>;
   /** The number of lines that a location needs in the visible range; absent: all. */
   readonly needs: ReadonlyMap<number, number>;
-  /** Collective operations have room below the calls. */
-  readonly talk: boolean;
 }
 
 const isOpen = (branch: Branch, { folds, folding }: View, { fits }: Room): boolean =>
@@ -119,10 +134,10 @@ export function layOut(trees: readonly Branch[], view: View, room: Room): Layout
     const tall = view.tall.has(branch.id), fitting = !view.folds.has(branch.id) && view.folding === "fit";
     const levels = Math.min(tall ? branch.levels : fitting ? room.fits.get(branch.id) ?? branch.few : branch.few, MOST_LEVELS);
     const lines = branch.kind === "location" && open ? Math.max(1, Math.min(levels, tall ? levels : room.needs.get(branch.id) ?? levels)) : 0;
-    const height = heightOf(branch, lines, room.talk);
+    const height = heightOf(branch, lines, room), samples = hasSamples(branch, room) ? heightOfCalls(lines) : 0;
     const canOpen = (branch.kind === "location" && branch.levels > 1) || branch.inner.length > 0;
     const { id, kind, name, detail, locations, few } = branch, hidden = tall ? 0 : branch.hidden;
-    rows.push({ id, kind, name, detail, locations, indent, open, canOpen, pinned, lines, levels: branch.levels, few, hidden, tall, metric: branch.metric ?? -1, y, height });
+    rows.push({ id, kind, name, detail, locations, indent, open, canOpen, pinned, lines, levels: branch.levels, few, hidden, tall, metric: branch.metric ?? -1, samples, y, height });
     y += height;
     return open;
   };
@@ -178,6 +193,9 @@ export function lineTop(row: Row, depth: number): number {
   const line = lineOf(row, depth);
   return line < row.lines ? (row.lines > 1 ? row.y + 2 + line * LINE : row.y + 3) : -1;
 }
+
+/** True for a position of the layout among the samples of a row. */
+export const isOnSamples = (row: Row, y: number): boolean => row.samples > 0 && y >= row.y + row.samples && y < row.y + row.samples + SAMPLES;
 
 /** The row at a position of the layout. */
 export function rowAt(rows: readonly Row[], y: number): Row | undefined {

@@ -3,6 +3,7 @@ import type { Cache } from "./cache";
 import type { ValuesCache } from "./chart";
 import type { Layout, Row } from "./layout";
 import type { Recorder, Renderer } from "./renderer";
+import type { SampleCache } from "./sampled";
 import type { Range } from "./scale";
 
 /** Rows of a drawing, in pixels, and of one part of it. */
@@ -24,6 +25,7 @@ export interface Tools {
   readonly renderer: Renderer;
   readonly cache: Cache;
   readonly values: ValuesCache;
+  readonly samples: SampleCache;
 }
 
 /** Rows in stretches of some hundred pixels. */
@@ -36,7 +38,7 @@ function inParts(rows: readonly Row[]): Row[][] {
   return parts;
 }
 
-export async function recordAll(layout: Layout, range: Range, { canvas, renderer, cache, values }: Tools, recorder: Recorder): Promise<Recorded> {
+export async function recordAll(layout: Layout, range: Range, { canvas, renderer, cache, values, samples }: Tools, recorder: Recorder): Promise<Recorded> {
   const every = [...layout.pinned, ...layout.rows], rows = every.filter((row) => row.y + row.height <= MOST), ratio = window.devicePixelRatio || 1;
   for (const part of inParts(rows)) {
     const top = part[0].y, last = part[part.length - 1], frame = { range, rows: part, top, pinnedBottom: 0 };
@@ -44,8 +46,9 @@ export async function recordAll(layout: Layout, range: Range, { canvas, renderer
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       renderer.paint(frame, ratio);
       cache.fetch();
-      if (!cache.busy && !values.busy) break;
-      while (cache.busy || values.busy) await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      const busy = () => cache.busy || values.busy || samples.busy;
+      if (!busy()) break;
+      while (busy()) await new Promise((resolve) => setTimeout(resolve, PAUSE));
     }
     renderer.record(frame, { run: (x, y, w, h, colour) => recorder.run(x, y + top, w, h, colour), label: (x, y, words, colour) => recorder.label(x, y + top, words, colour) });
   }

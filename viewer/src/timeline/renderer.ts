@@ -8,9 +8,10 @@ import type { Cache, Piece } from "./cache";
 import { bandColour, bandsOf, drawBands, extremes, highest, type ValuesCache } from "./chart";
 import { barsOf, crowd } from "./crowd";
 import { inLane } from "./lanes";
-import { depthOf, LINE, type Row } from "./layout";
+import { depthOf, LINE, type Row, SAMPLES } from "./layout";
 import { FAINTEST, faded, Line } from "./lines";
 import { Painting } from "../palette";
+import { barsOf as samplesOf, type SampleCache } from "./sampled";
 import { levelFor, type Range, span } from "./scale";
 import { between, type Found, inStripe, type Waiting, waitingOf } from "./waiting";
 
@@ -106,7 +107,7 @@ export class Renderer {
   /** By pixel: the cause that the lines above tell. */
   private outer = new Uint8Array(0);
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run, private readonly values: ValuesCache) {
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run, private readonly values: ValuesCache, private readonly samples: SampleCache) {
     this.imports = importsOf(run);
   }
 
@@ -198,12 +199,28 @@ export class Renderer {
       if (frame.marked) this.underline(line, frame.marked, to, ratio);
       if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
     }
+    if (row.samples) this.paintSamples(row, frame, ratio);
     if (row.kind !== "lane") for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
   }
 
   private found(row: Row, range: Range, width: number, part?: Range): Found[] {
     return slotsOf(row, this.run, range, width).map((slot): Found => (part ? [slot, this.cache.pieces(slot), part] : [slot, this.cache.pieces(slot)]));
+  }
+
+  /** The samples of a thread, in the colours of the functions that they hit. */
+  private paintSamples(row: Row, { range, top }: Frame, ratio: number): void {
+    const { width, height } = this.canvas, lane = this.samples.of(row.id, range);
+    if (!lane) return;
+    const foot = Math.round((row.y + row.samples + SAMPLES - 2 - top) * ratio), most = Math.round((SAMPLES - 2) * ratio);
+    const colours = this.coloursOf(row), { timed } = lane, { items, heights } = samplesOf(lane, range, Math.round(width / ratio));
+    const colourOf = (hit: number) => (hit === NONE ? pixel(this.theme!.faint) : colours[hit] ?? this.painting!.pixelOf(timed.functions[hit - colours.length]));
+    items.forEach((item, at) => {
+      if (item === NONE) return;
+      const colour = colourOf(timed.hit[item]), tall = Math.max(1, Math.round(most * heights[at])), left = Math.round(at * ratio), right = Math.min(width, Math.round((at + 1) * ratio));
+      for (let y = Math.max(0, foot - tall); y < Math.min(height, foot); y++) this.buffer.fill(colour, y * width + left, y * width + right);
+      this.recorder?.run(at, (foot - tall) / ratio, 1, tall / ratio, colour);
+    });
   }
 
   /** A histogram of the locations in a folder: how many of them exist at a time, and what most of them do. */

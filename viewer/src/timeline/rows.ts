@@ -1,11 +1,13 @@
 // The layout of the rows as the view changes: which ones are unfolded, and how high they are.
 import { type Auxiliary, type Calls, COLUMNS, type TileKey } from "../model";
+import type { Source } from "../source/source";
 import type { Viewing } from "../state/view";
 import { type Activity, importsOf, levelsIn } from "./activity";
 import type { Cache, Piece } from "./cache";
 import { fittedRuns } from "./fitting";
 import { layOut, type Layout, lineOf, type Room, type Row, siblingsOf } from "./layout";
 import { type Frame, rowsOf, slots } from "./renderer";
+import { sampledIn } from "./sampled";
 import type { Range } from "./scale";
 import { type Branch, treeOf } from "./tree";
 
@@ -18,6 +20,7 @@ export class Rows {
   private needs: ReadonlyMap<number, number> = new Map();
   /** Collective operations have room below the calls. */
   private talk = false;
+  private sampled: ReadonlySet<number>;
   private madeFor: readonly unknown[] = [];
   /** The last answer of filtered(). */
   private left: { readonly filter: string; readonly trees: readonly Branch[]; readonly locations: readonly number[] | null } | null = null;
@@ -25,7 +28,8 @@ export class Rows {
   imports: Uint8Array;
   private counters: Auxiliary["counters"] = [];
 
-  constructor(private readonly viewing: Viewing, private readonly cache: Cache, private activity: Activity | null) {
+  constructor(private readonly viewing: Viewing, private readonly cache: Cache, private activity: Activity | null, private readonly source: Source) {
+    this.sampled = sampledIn(viewing.run, source);
     this.trees = treeOf(viewing.run, [], activity);
     this.imports = importsOf(viewing.run);
   }
@@ -35,6 +39,7 @@ export class Rows {
     this.activity = activity;
     this.trees = treeOf(this.viewing.run, refit ? [] : this.counters, activity);
     this.imports = importsOf(this.viewing.run);
+    this.sampled = sampledIn(this.viewing.run, this.source);
     if (refit) this.counters = [], this.needs = new Map(), this.fit();
   }
 
@@ -58,8 +63,9 @@ export class Rows {
     const inputs = [view.folding, view.folds, view.tall, view.pinned, view.filter, view.sort, view.moved, this.needs, this.trees];
     if (inputs.length === this.madeFor.length && inputs.every((input, i) => input === this.madeFor[i])) return false;
     this.madeFor = inputs;
-    this.fits ??= fittedRuns(this.trees, height, this.talk, run.parts.length);
-    const room: Room = { fits: this.fits, needs: this.needs, talk: this.talk };
+    const { talk, sampled } = this;
+    this.fits ??= fittedRuns(this.trees, height, { talk, sampled }, run.parts.length);
+    const room: Room = { fits: this.fits, needs: this.needs, talk, sampled };
     this.layout = layOut(this.trees, view, room);
     return true;
   }

@@ -8,7 +8,7 @@ import type { Spoken } from "./talk";
 export interface Hover {
   readonly hit: Hit | null;
   readonly details: CallDetails | null;
-  /** A message or a collective operation, which lie above the calls. */
+  /** A message, a collective operation or a sample, which lie above the calls or below them. */
   readonly spoken: Spoken | null;
   readonly x: number;
   readonly y: number;

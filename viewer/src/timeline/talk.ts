@@ -4,6 +4,7 @@ import type { Auxiliary, Bundle, Bundled, Gathering, MessageRange } from "../mod
 import type { Source } from "../source/source";
 import { hasCalls, type Row } from "./layout";
 import type { Frame } from "./renderer";
+import type { Hits } from "./sampled";
 import { type Range, span, toX } from "./scale";
 
 export interface TalkShown {
@@ -11,8 +12,8 @@ export interface TalkShown {
   readonly collectives: Bundled<Gathering>;
 }
 
-/** The message or collective operation under the pointer. */
-export type Spoken = { readonly message: Bundle } | { readonly gathering: Gathering };
+/** The message, collective operation or sample under the pointer. */
+export type Spoken = { readonly message: Bundle } | { readonly gathering: Gathering } | { readonly hits: Hits };
 
 const QUIET = 60;
 /** Limit of arrows; of more messages, neighbours in time are joined. */

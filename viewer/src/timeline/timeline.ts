@@ -10,7 +10,7 @@ import { ValuesCache } from "./chart";
 import { type Hit, hitAt } from "./hit";
 import { Painting } from "../palette";
 import type { Activity } from "./activity";
-import { type Layout, LINE, lineTop, type Row, visible } from "./layout";
+import { isOnSamples, type Layout, LINE, lineTop, type Row, rowAt, visible } from "./layout";
 import { LinkCache } from "./links";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
@@ -18,6 +18,7 @@ import { around as slotsAround, type Frame, Renderer, type Recorder } from "./re
 import { type Recorded, recordAll } from "./record";
 import { Rows } from "./rows";
 import { type Edge, Pointer, type Surface } from "./pointer";
+import { hitsAt, SampleCache } from "./sampled";
 import { around, levelFor, span, toTime, toX } from "./scale";
 import { Anchors, drawTalk, type Pen, type Spoken, spokenAt, TalkCache, talks, type TalkShown } from "./talk";
 
@@ -35,6 +36,7 @@ export class Timeline implements Surface {
   private readonly rows: Rows;
   private readonly overview: Overview;
   private readonly values: ValuesCache;
+  private readonly samples: SampleCache;
   private readonly talk: TalkCache;
   private readonly links: LinkCache;
   private anchors = new Anchors([]);
@@ -55,10 +57,11 @@ export class Timeline implements Surface {
   constructor(readonly viewing: Viewing, readonly source: Source, private theme: Theme, private activity: Activity | null, failed: (error: Error) => void) {
     this.painting = this.paintingOf();
     this.cache = new Cache(source, () => this.schedule(), failed);
-    this.rows = new Rows(viewing, this.cache, activity);
+    this.rows = new Rows(viewing, this.cache, activity, source);
     viewing.filtered = () => this.rows.filtered();
     this.overview = new Overview(viewing, this.cache);
     this.values = new ValuesCache(source, () => this.schedule());
+    this.samples = new SampleCache(source, () => this.schedule());
     this.talk = new TalkCache(source, this.run.locations.length, () => this.scheduleMarks());
     this.links = new LinkCache(source, () => this.scheduleMarks());
     void source.auxiliary().then((side) => this.showAuxiliary(side), () => undefined);
@@ -70,10 +73,10 @@ export class Timeline implements Surface {
   /** Shows the next state of a run that is still recorded. `same`: numbers mean the same as before. */
   grow(activity: Activity | null, same: boolean, refit: boolean): void {
     this.activity = activity;
-    for (const cache of [this.cache, this.values]) cache.renew(same);
+    for (const cache of [this.cache, this.values, this.samples]) cache.renew(same);
     this.talk.renew(this.run.locations.length, same);
     this.rows.grow(activity, refit);
-    if (this.elements) this.renderer = new Renderer(this.elements.picture, this.cache, this.run, this.values);
+    if (this.elements) this.renderer = new Renderer(this.elements.picture, this.cache, this.run, this.values, this.samples);
     this.repaint();
     if (refit) void this.source.auxiliary().then((side) => this.showAuxiliary(side), () => undefined);
     this.schedule();
@@ -87,7 +90,7 @@ export class Timeline implements Surface {
 
   mount(elements: Elements): () => void {
     this.elements = elements;
-    this.renderer = new Renderer(elements.picture, this.cache, this.run, this.values);
+    this.renderer = new Renderer(elements.picture, this.cache, this.run, this.values, this.samples);
     this.renderer.setColours(this.theme, this.painting);
     new Pointer(elements.overlay, this.viewing, this);
     listenToOverview(elements.overview, this.viewing);
@@ -151,10 +154,10 @@ export class Timeline implements Surface {
 
   /** Reports the picture of all rows of the layout, also of the ones outside of the window. REQUIRES: mounted. */
   record(recorder: Recorder): Promise<Recorded> {
-    const canvas = document.createElement("canvas"), renderer = new Renderer(canvas, this.cache, this.run, this.values);
+    const canvas = document.createElement("canvas"), renderer = new Renderer(canvas, this.cache, this.run, this.values, this.samples);
     renderer.setColours(this.theme, this.painting);
     canvas.width = this.elements!.picture.width;
-    return recordAll(this.rows.layout, this.viewing.view.range, { canvas, renderer, cache: this.cache, values: this.values }, recorder);
+    return recordAll(this.rows.layout, this.viewing.view.range, { canvas, renderer, cache: this.cache, values: this.values, samples: this.samples }, recorder);
   }
 
   /** Draws the messages and collective operations over such a picture of these rows. */
@@ -289,7 +292,13 @@ export class Timeline implements Surface {
 
   private spokenAt(x: number, y: number): Spoken | null {
     const frame = this.frame(), talk = this.talkOf(frame);
-    return talk && spokenAt(talk, this.anchors, frame, this.width, x, y);
+    return (talk && spokenAt(talk, this.anchors, frame, this.width, x, y)) ?? this.sampleAt(frame, x, y);
+  }
+
+  private sampleAt(frame: Frame, x: number, y: number): Spoken | null {
+    const row = rowAt(frame.rows, y + frame.top), lane = row && isOnSamples(row, y + frame.top) ? this.samples.known(row.id) : undefined;
+    const hits = lane && hitsAt(lane, frame.range, this.width, x, this.run.regions.length);
+    return hits ? { hits } : null;
   }
 
   private hitAt(x: number, y: number): Hit | null {
@@ -315,6 +324,7 @@ export class Timeline implements Surface {
 
   click(x: number, y: number): void {
     const spoken = this.spokenAt(x, y);
+    if (spoken && "hits" in spoken) return void (spoken.hits.region >= 0 && this.viewing.chooseFunction(spoken.hits.region));
     if (spoken) return this.viewing.store.set({ panel: "messages", panelOpen: true, ..."message" in spoken ? { message: spoken.message } : {} });
     let hit = this.hitAt(x, y);
     if (this.run.outline && hit && hit.region >= 0) return this.viewing.chooseFunction(hit.region);

@@ -48,6 +48,27 @@ test("bytes and samples are widths of the flame graph", async () => {
   await close();
 });
 
+test("samples are ticks below the calls of their thread, and tell what they hit", async () => {
+  const { page, close } = await open("?memory#rows=all&view=100000000-110000000");
+  const row = await page.locator(".gutter .row", { hasText: "MainThread" }).first().boundingBox(), rows = await page.locator(".overlay").boundingBox();
+  const y = row.y + row.height - 14, colours = () => page.evaluate(([at]) => {
+    const canvas = document.querySelector(".pictures canvas"), ratio = canvas.width / canvas.clientWidth, line = canvas.getContext("2d").getImageData(0, Math.round(at * ratio), canvas.width, 1).data;
+    return Array.from({ length: canvas.width }, (_, x) => line.slice(4 * x, 4 * x + 3).join());
+  }, [y - rows.y]);
+  await page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
+  await page.waitForTimeout(300);
+  const line = await colours(), background = line.find((colour, x) => colour === line[x + 20] && colour === line[x + 40]);
+  const starts = line.flatMap((colour, x) => (colour !== background && (line[x - 1] ?? background) === background ? [x] : []));
+  assert.equal(starts.length, 10, "one each millisecond");
+  assert.equal(new Set(starts.map((x) => line[x])).size, 2, "a function of a library, and one of the program");
+  await page.mouse.move(rows.x + starts[2], y);
+  assert.match(await page.locator(".tooltip").innerText(), /libopenblas: dgemm_kernel\s+in .*relax\s+.*plate\.py:41\s+sample at .* s, 1\.00 ms of CPU time/);
+  await page.mouse.click(rows.x + starts[2], y);
+  await page.waitForSelector("text=plate.Slab.relax >> nth=0");
+  assert.match(await fragment(page), /panel=function/);
+  await close();
+});
+
 test("estimated times have a mark in the table of functions", async () => {
   const { page, close } = await open("?memory#panel=functions&only=relax");
   await page.waitForSelector("td:has-text('~500 ms')");

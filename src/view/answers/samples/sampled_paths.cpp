@@ -1,4 +1,4 @@
-#include "view/answers/sampled_paths.hpp"
+#include "view/answers/samples/sampled_paths.hpp"
 
 #include <algorithm>
 #include <span>
@@ -6,7 +6,7 @@
 #include "core/scaled.hpp"
 #include "core/text/plain_text.hpp"
 #include "view/answers/fields.hpp"
-#include "view/index/cursor.hpp"
+#include "view/answers/samples/sample_places.hpp"
 
 namespace timeloom::view {
 
@@ -43,29 +43,6 @@ class Finder {
   std::uint32_t next_;
   SampledPaths found_;
 };
-
-// Calls `take(path, sample)` with the path of the calls that are open before the sample.
-template <typename Take>
-void each_path(const Track& track, std::span<const exchange::RunSample> samples,
-               const auto& time_of, const Take& take) {
-  if (samples.empty()) return;
-  if (track.blocks().empty()) {
-    for (const exchange::RunSample& sample : samples) take(kNone, sample);
-    return;
-  }
-  Cursor cursor(track, track.block_before(time_of(samples.front())));
-  const auto innermost = [&track](const std::vector<Frame>& open) {
-    return open.empty() ? kNone : track.nodes()[open.back().node].path;
-  };
-  std::uint32_t path = innermost(cursor.open());
-  bool more = cursor.next_of_track();
-  for (const exchange::RunSample& sample : samples) {
-    for (; more && cursor.time() < time_of(sample); more = cursor.next_of_track()) {
-      path = innermost(cursor.open());
-    }
-    take(path, sample);
-  }
-}
 
 }  // namespace
 

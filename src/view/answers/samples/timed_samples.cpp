@@ -1,0 +1,134 @@
+#include "view/answers/samples/timed_samples.hpp"
+
+#include <algorithm>
+
+#include "core/scaled.hpp"
+#include "core/text/plain_text.hpp"
+#include "view/answers/fields.hpp"
+#include "view/answers/samples/sample_places.hpp"
+
+namespace timeloom::view {
+
+using exchange::RunSample;
+
+std::uint64_t TimedSamples::time_of(const RunSample& sample) const {
+  return scaled(sample.time_ns, definitions_->clock.ticks_per_second, kNanoseconds);
+}
+
+std::uint32_t TimedSamples::hit_of(const RunSample& sample, std::uint32_t region) const {
+  const std::vector<RegionId>& frames = samples_->frames[sample.frames];
+  return frames.empty() ? region : static_cast<std::uint32_t>(frames.back().value());
+}
+
+std::span<const std::uint32_t> TimedSamples::regions_of(const Index& index,
+                                                        std::uint32_t track) const {
+  const std::vector<RunSample>& all = samples_->of_location.at(definitions_->locations[track].id);
+  const std::lock_guard lock(mutex_);
+  if (const auto known = regions_.find(track); known != regions_.end()) return known->second;
+  std::vector<std::uint32_t> regions;
+  regions.reserve(all.size());
+  each_path(
+      *index.track(track), std::span(all), [this](const RunSample& one) { return time_of(one); },
+      [&](std::uint32_t path, const RunSample&) {
+        regions.push_back(path == kNone ? kNone : index.paths()[path].region);
+      });
+  return regions_.emplace(track, std::move(regions)).first->second;
+}
+
+std::uint32_t TimedSamples::column_of(const RunSample& sample,
+                                      const TimedQuestion& question) const {
+  return static_cast<std::uint32_t>(
+      scaled(time_of(sample) - question.from, question.columns, question.to - question.from));
+}
+
+TimedSample TimedSamples::joined(std::span<const RunSample> samples,
+                                 std::span<const std::uint32_t> regions,
+                                 std::uint32_t track) const {
+  TimedSample sum;
+  sum.track = track;
+  sum.samples = samples.size();
+  sum.first = time_of(samples.front());
+  sum.last = time_of(samples.back());
+  if (samples.size() == 1) sum.line = samples.front().line;
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::size_t>> hits;  // number and first
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    sum.ns += samples[i].weight_ns;
+    ++hits.try_emplace(hit_of(samples[i], regions[i]), 0, i).first->second.first;
+  }
+  const auto& [hit, of] = *std::ranges::max_element(hits, [](const auto& a, const auto& b) {
+    return std::pair(a.second.first, b.second.second) < std::pair(b.second.first, a.second.second);
+  });
+  sum.hit = hit;
+  sum.most = of.first;
+  sum.region = regions[of.second];
+  return sum;
+}
+
+void TimedSamples::append(const Index& index, const TimedQuestion& question, std::uint32_t track,
+                          std::vector<TimedSample>& to) const {
+  const auto all = samples_->of_location.find(definitions_->locations[track].id);
+  if (all == samples_->of_location.end()) return;
+  const std::vector<RunSample>& samples = all->second;
+  const auto place = [&](std::uint64_t time) {
+    const auto of = [this](const RunSample& one) { return time_of(one); };
+    return static_cast<std::size_t>(std::ranges::lower_bound(samples, time, {}, of) -
+                                    samples.begin());
+  };
+  const std::size_t begin = place(question.from), end = std::max(begin, place(question.to));
+  const std::span<const std::uint32_t> regions = regions_of(index, track);
+  const bool alone = end - begin <= question.limit;
+  for (std::size_t at = begin, next = at; at < end; at = next) {
+    next = at + 1;
+    const std::uint32_t column = alone ? 0 : column_of(samples[at], question);
+    while (!alone && next < end && column_of(samples[next], question) == column) ++next;
+    to.push_back(
+        joined(std::span(samples).subspan(at, next - at), regions.subspan(at, next - at), track));
+  }
+}
+
+std::vector<TimedSample> TimedSamples::in(const Index& index, const TimedQuestion& question) const {
+  std::vector<TimedSample> found;
+  for (const std::uint32_t track : question.tracks) {
+    if (track < definitions_->locations.size()) append(index, question, track, found);
+  }
+  return found;
+}
+
+std::uint64_t TimedSamples::count() const {
+  std::uint64_t sum = 0;
+  for (const auto& [location, samples] : samples_->of_location) sum += samples.size();
+  return sum;
+}
+
+std::string TimedSamples::answer(const std::vector<TimedSample>& found) const {
+  const auto regions = static_cast<std::uint32_t>(definitions_->regions.size());
+  std::map<std::uint32_t, std::uint32_t> numbers;  // of functions of libraries, in the answer
+  std::string names;
+  for (const TimedSample& one : found) {
+    if (one.hit == kNone || one.hit < regions) continue;
+    const auto number = static_cast<std::uint32_t>(regions + numbers.size());
+    if (!numbers.try_emplace(one.hit, number).second) continue;
+    names += printable(samples_->functions[one.hit - regions].name) + "\n";
+  }
+  const auto ticks = [&](std::uint64_t ns) {
+    return scaled(ns, definitions_->clock.ticks_per_second, kNanoseconds);
+  };
+  const auto hit = [&](const TimedSample& one) {
+    return one.hit == kNone || one.hit < regions ? one.hit : numbers.at(one.hit);
+  };
+  AnswerWriter out;
+  out.u32(static_cast<std::uint32_t>(found.size()));
+  out.u32(0);
+  out.f64s(found, [](const TimedSample& one) { return one.samples; });
+  out.f64s(found, [](const TimedSample& one) { return one.first; });
+  out.f64s(found, [](const TimedSample& one) { return one.last; });
+  out.f64s(found, [&](const TimedSample& one) { return ticks(one.ns); });
+  out.f64s(found, [](const TimedSample& one) { return one.most; });
+  out.u32s(found, [](const TimedSample& one) { return one.track; });
+  out.u32s(found, hit);
+  out.u32s(found, [](const TimedSample& one) { return one.region; });
+  out.u32s(found, [](const TimedSample& one) { return one.line; });
+  return out.take() + names;
+}
+
+}  // namespace timeloom::view
