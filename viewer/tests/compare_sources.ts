@@ -51,8 +51,14 @@ async function outlined(source: Source, run: Run, { finest, step }: Outline, see
     tiles: await source.tiles(keys, never), profile: await source.profile({ begin, end, tracks }, never), counters, talk: messages,
     values: await source.values(counters.slice(0, 64).map(({ track, metric }) => ({ track, metric, begin: 0, end: run.length })), never),
     messages: await source.messages(talk, never), collectives: await source.collectives(talk, never), matrix: await source.matrix(talk, never),
-    samples: await samples(source, run, talk),
+    samples: await samples(source, run, talk), longest: await longCall(source, seed),
   };
+}
+
+/** One of the longest calls, which an outline has with its callers. */
+async function longCall(source: Source, seed: number): Promise<unknown> {
+  const { track, depth, begin } = sought[seed % sought.length], call = await source.call(track, depth, begin, never);
+  return call && [call.track, call.depth, call.begin, call.end, call.region, call.stack];
 }
 
 /** What a round asks: the same for both sources. */
@@ -88,6 +94,7 @@ const run = await server.run(() => {});
 const inside = await page.run(() => {});
 for (const key of ["regions", "locations", "processes", "length", "ticksPerSecond", "losses", "markers", "communicators", "metrics"] as const) assert.deepEqual(inside[key], run[key], key);
 assert.deepEqual(await page.paths(), await server.paths());
+const { calls: sought } = await server.find({ order: "longest", limit: 100, begin: 0, end: run.length + 1, shortest: 1, tracks: null, regions: null }, never);
 for (let seed = 1; seed <= Number(rounds); seed++) {
   const ask = (source: Source) => (inside.outline ? outlined(source, run, inside.outline, seed) : answers(source, run, seed));
   const [expected, given] = [await ask(server), await ask(page)];

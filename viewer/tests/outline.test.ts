@@ -94,7 +94,15 @@ async function sums(made: Made, track: number): Promise<Uint8Array> {
   return new Uint8Array(new Bytes().u32(track, nodes.length, ...nodes).raw(Uint8Array.from(bytes)).buffer);
 }
 
-async function packed(made: Made, run: Run = made.run): Promise<ArrayBuffer> {
+/** The calls of a lane that are at least as long as this, as a section. */
+function longest(made: Made, track: number, least: number): Uint8Array {
+  const lane = made.lanes[track], calls = [...lane.begin.keys()].filter((call) => lane.end[call] - lane.begin[call] >= least);
+  const bytes = new Bytes().u32(track, 0, calls.length, calls.length === lane.count ? 1 : 0).f64([2 ** 53 - 1]).f64(calls.map((call) => lane.begin[call])).f64(calls.map((call) => lane.end[call]));
+  for (const of of [lane.path, lane.region, lane.depth]) bytes.list(calls.map((call) => of[call]));
+  return new Uint8Array(bytes.buffer);
+}
+
+async function packed(made: Made, run: Run = made.run, least = Infinity): Promise<ArrayBuffer> {
   const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const out = new Bytes();
   const section = (tag: number, content: Uint8Array) => out.raw(new Uint8Array(new Bytes().u32(tag, content.length).raw(content).pad().buffer));
@@ -104,14 +112,49 @@ async function packed(made: Made, run: Run = made.run): Promise<ArrayBuffer> {
   for (const track of made.lanes.keys()) section(10, await sums(made, track));
   const whole = [[10, 20], [20, 30], [1, 2], [3, 4], [2, 3], [3, 4]].reduce((bytes, numbers) => bytes.f64(numbers), new Bytes().u32(1, 0).f64([50]).u32(2, 0));
   section(11, new Uint8Array(whole.buffer));
+  if (least < Infinity) for (const track of made.lanes.keys()) section(15, longest(made, track, least));
   section(12, json({ finest: FINEST, step: STEP, all_values: true }));
   section(0, new Uint8Array());
   return out.buffer;
 }
 
-async function outlineOf(made: Made, run?: Run): Promise<Source> {
-  return decode(await packed(made, run));
+async function outlineOf(made: Made, run?: Run, least?: number): Promise<Source> {
+  return decode(await packed(made, run, least));
 }
+
+test("the longest calls are drawn where they are, and their callers are known", async () => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const made = randomRun(seed, 2, 60), memory = inMemory(made), keys = made.lanes.map((_, track) => ({ track, level: 0, index: 0, rows: 99 }));
+    const [truth, all, some] = [await memory.tiles(keys), await (await outlineOf(made, made.run, 0)).tiles(keys, never), await (await outlineOf(made, made.run, 12)).tiles(keys, never)];
+    truth.forEach((tile, track) => {
+      const below = (values: Uint8Array | Int32Array) => Array.from(values.slice(COLUMNS, tile.rows * COLUMNS));
+      assert.deepEqual([below(all[track].cover), below(all[track].region)], [below(tile.cover), below(tile.region)], "all calls: the exact picture");
+      const lane = made.lanes[track], long = [...lane.begin.keys()].filter((call) => lane.end[call] - lane.begin[call] >= 12);
+      for (const call of long) for (let column = lane.begin[call]; column < Math.min(COLUMNS, lane.end[call]); column++) {
+        const at = (lane.depth[call] + 1) * COLUMNS + column;
+        assert.deepEqual([some[track].cover[at], some[track].region[at]], [255, lane.region[call]]);
+      }
+      assert.ok(long.length > 0 && long.length < lane.count);
+    });
+    const outline = await outlineOf(made, made.run, 12), lane = made.lanes[0];
+    for (let call = 0; call < lane.count; call++) {
+      const found = await outline.call(0, lane.depth[call], lane.begin[call], never), expected = await memory.call(0, lane.depth[call], lane.begin[call]);
+      // A call without duration may begin at the same time.
+      if (expected!.end - expected!.begin < 12) continue;
+      assert.deepEqual([found!.begin, found!.end, found!.region, found!.stack], [expected!.begin, expected!.end, expected!.region, expected!.stack]);
+      assert.equal(found!.calls, 0, "calls inside are not known");
+    }
+  }
+});
+
+test("longest calls without their callers are damage", async () => {
+  const made = randomRun(2, 1, 60), lane = made.lanes[0], deep = lane.depth.findIndex((depth) => depth > 0);
+  const one = (of: Float64Array | Int32Array) => Float64Array.of(of[deep]);
+  const alone: Made = { ...made, lanes: [{ ...lane, count: 1, begin: one(lane.begin), end: one(lane.end), depth: Int32Array.from(one(lane.depth)), path: Int32Array.from(one(lane.path)), region: Int32Array.from(one(lane.region)) }] };
+  const section = new Uint8Array(new Bytes().u32(15, longest(alone, 0, 0).length).raw(longest(alone, 0, 0)).pad().raw(new Uint8Array(8)).buffer);
+  const whole = new Uint8Array(await packed(made));
+  assert.throws(() => decode(new Bytes().raw(whole.slice(0, -8)).raw(section).buffer), SourceError);
+});
 
 test("profiles of whole steps are those of all calls", async () => {
   for (let seed = 1; seed <= 4; seed++) {

@@ -203,9 +203,9 @@ int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   out.finish();
   if (!all_calls) {
     print_line(
-        "with so many events, the file has pictures and tables, but no single calls: --from and "
-        "--to "
-        "choose a part that has them, 'timeloom view' without --html shows all [TL434]");
+        "with so many events, the file has pictures and tables, but only the longest calls of each "
+        "row: --from and --to choose a part that has all, 'timeloom view' without --html shows all "
+        "[TL434]");
   }
   if (out.is_file())
     print_line("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");

@@ -148,17 +148,7 @@ std::string calls(const Index& index, QuestionReader in) {
     if (parts.size() > kMostParts || limits > kMostCallsOfAll) throw BadQuestion{"too many calls"};
   }
   return answers(parts, [&](const PartOfCalls& one) {
-    const CallAnswer found = calls_in(*index.track(one.track), one.question);
-    AnswerWriter out;
-    out.u32(static_cast<std::uint32_t>(found.calls.size()));
-    out.u32(found.complete ? 1 : 0);
-    out.f64(found.until);
-    out.f64s(found.calls, [](const Call& call) { return call.begin; });
-    out.f64s(found.calls, [](const Call& call) { return call.end; });
-    out.u32s(found.calls, [](const Call& call) { return call.path; });
-    out.u32s(found.calls, [](const Call& call) { return call.region; });
-    out.u32s(found.calls, [](const Call& call) { return call.depth; });
-    return out.take();
+    return calls_answer(calls_in(*index.track(one.track), one.question));
   });
 }
 
@@ -373,6 +363,19 @@ std::string paths_answer(const Index& index) {
   out.u32(0);
   for (const PathRecord& path : index.paths()) out.u32(path.parent);
   out.u32s(index.paths(), [](const PathRecord& path) { return path.region; });
+  return out.take();
+}
+
+std::string calls_answer(const CallAnswer& found) {
+  AnswerWriter out;
+  out.u32(static_cast<std::uint32_t>(found.calls.size()));
+  out.u32(found.complete ? 1 : 0);
+  out.f64(found.until);
+  out.f64s(found.calls, [](const Call& call) { return call.begin; });
+  out.f64s(found.calls, [](const Call& call) { return call.end; });
+  out.u32s(found.calls, [](const Call& call) { return call.path; });
+  out.u32s(found.calls, [](const Call& call) { return call.region; });
+  out.u32s(found.calls, [](const Call& call) { return call.depth; });
   return out.take();
 }
 

@@ -16,6 +16,7 @@
 #include "core/definitions.hpp"
 #include "exchange/samples/sampled_run.hpp"
 #include "view/answers/auxiliary_events.hpp"
+#include "view/answers/calls.hpp"
 #include "view/answers/marks_file.hpp"
 #include "view/answers/samples/timed_samples.hpp"
 #include "view/answers/source_files.hpp"
@@ -171,5 +172,7 @@ SourceLines source_lines(const Content& content, const Region& region);
 
 // The answer to `paths`, which a single-file page contains as well.
 std::string paths_answer(const Index& index);
+// The answer to one part of `calls`, likewise.
+std::string calls_answer(const CallAnswer& found);
 
 }  // namespace timeloom::view

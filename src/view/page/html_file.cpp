@@ -196,6 +196,9 @@ void write_outline(const RunInside& run, const AuxiliaryEvents& events, const Li
   for (const std::string& section : sums.sections) {
     if (!section.empty()) data.section(10, section);
   }
+  for (const std::string& section : longest_calls(*run.index, limits.outline.calls)) {
+    data.section(15, section);
+  }
   nlohmann::ordered_json about;
   about["finest"] = tiles.finest;
   about["step"] = sums.level;
@@ -252,6 +255,7 @@ bool write_html(std::string_view page, std::span<const RunInside> runs, exchange
   of_one.stretches /= runs.size();
   of_one.outline.tile_bytes /= runs.size();
   of_one.outline.sum_bytes /= runs.size();
+  of_one.outline.calls /= runs.size();
   std::string text(page);
   constexpr std::string_view kServer = "connect-src 'self'", kNothing = "connect-src 'none'";
   const std::size_t policy = text.find(kServer);

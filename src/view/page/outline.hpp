@@ -1,5 +1,5 @@
 // The outline of a run that is too large for a page with all its calls: its pictures down to a
-// level, and the sums of its calls by time step.
+// level, the sums of its calls by time step, and its longest calls.
 //
 // The bytes have the form of the sections in docs/formats/view-http.md. Plain functions over an
 // index, used by one thread at a time. Throws Error where the index is damaged.
@@ -22,6 +22,7 @@ struct OutlineLimits {
   std::size_t tile_bytes = 20 << 20;
   std::size_t sum_bytes = 10 << 20;
   std::uint64_t steps = 4096;
+  std::size_t calls = 100'000;
 };
 
 struct OutlineTiles {
@@ -38,5 +39,9 @@ struct OutlineSums {
   std::vector<std::string> sections;  // of each track; empty: no calls
 };
 OutlineSums outline_sums(const Index& index, const OutlineLimits& limits);
+
+// The longest calls of each track, and all of their callers: at most `most` in all, an equal number
+// of each track that has as many. A section for each track that has any.
+std::vector<std::string> longest_calls(const Index& index, std::size_t most);
 
 }  // namespace timeloom::view

@@ -247,5 +247,50 @@ TEST(Outline, OfAnEmptyRunIsEmpty) {
   EXPECT_EQ(outline_tiles(*index, model.definitions(), 1000).sections.size(), 2u);
 }
 
+// Checks that the sections have the longest calls of the tracks, with all of their callers.
+void compare_longest(const RunShape& shape, std::size_t most) {
+  Model model(shape);
+  const IndexOfModel index(model);
+  std::size_t all = 0;
+  for (const std::string& section : longest_calls(*index, most)) {
+    const std::uint32_t track = number_at(section, 0), count = number_at(section, 2);
+    std::vector<double> times(2 * count);
+    std::memcpy(times.data(), section.data() + 24, 16 * std::size_t{count});
+    std::vector<std::uint64_t> found, expected;
+    std::vector<double> ends;  // of the open calls
+    for (std::uint32_t i = 0; i < count; ++i) {
+      found.push_back(static_cast<std::uint64_t>(times[count + i] - times[i]));
+      const std::size_t padded_count = (count + 1) / 2 * 2;
+      const std::uint32_t depth = number_at(section, 6 + 4 * count + 2 * padded_count + i);
+      ASSERT_LE(depth, ends.size()) << "a caller is missing";
+      ends.resize(depth);
+      if (depth > 0) {
+        EXPECT_LE(times[count + i], ends.back());
+      }
+      ends.push_back(times[count + i]);
+    }
+    for (const ModelCall& one : model.tracks()[track].calls) {
+      if (one.call.end > one.call.begin) expected.push_back(one.call.end - one.call.begin);
+    }
+    std::ranges::sort(found, std::greater());
+    std::ranges::sort(expected, std::greater());
+    ASSERT_LE(found.size(), expected.size());
+    EXPECT_EQ(number_at(section, 3), found.size() == expected.size() ? 1u : 0u);
+    expected.resize(found.size());
+    EXPECT_EQ(found, expected);
+    all += found.size();
+  }
+  EXPECT_LE(all, most);
+  EXPECT_GT(2 * all, most);
+}
+
+TEST(Outline, HasTheLongestCallsAndTheirCallers) {
+  for (std::uint64_t seed = 61; seed <= 64; ++seed) {
+    compare_longest({.seed = seed, .tracks = 3, .events = 3'000}, 900);
+    compare_longest({.seed = seed, .tracks = 2, .events = 2'000, .step = 2}, 300);
+  }
+  compare_longest({.seed = 65, .tracks = 2, .events = 300}, 190);
+}
+
 }  // namespace
 }  // namespace timeloom::view

@@ -13,13 +13,13 @@ export function CallPanel() {
   const { run, source, navigator, viewing, comparing } = useOpened();
   const { call, grown } = useView();
   const { value: details, error, loading } = useAnswer(async (signal) => (call ? source.call(call.track, call.depth, call.begin, signal) : null), [call, grown], 0);
-  if (run.outline) return <Empty>{NO_CALLS} {WHERE_CALLS_ARE} A click in the timeline chooses the function.</Empty>;
+  if (run.outline && !call) return <Empty>{NO_CALLS} {WHERE_CALLS_ARE} A click in the timeline chooses one of them, or the function.</Empty>;
   if (!call) return <Empty>Click a call in the timeline, or press Enter there.</Empty>;
   if (error) return <Empty>{error.message}</Empty>;
   const region = run.regions[call.region];
   const length = call.end - call.begin;
   // A task that is suspended neither works nor keeps a thread waiting.
-  const tellsWaiting = run.waiting && !region?.suspended;
+  const all = !run.outline, tellsWaiting = all && run.waiting && !region?.suspended;
   const measuring = details && run.secondsPerEvent ? 2 * details.calls * run.secondsPerEvent * run.ticksPerSecond : 0;
   return (
     <div class="call" aria-busy={loading}>
@@ -30,21 +30,22 @@ export function CallPanel() {
           <dt>duration</dt><dd>{duration(length)}</dd>
           {tellsWaiting && <><dt title="In all of this call: time in which its thread ran, and in which it did not">of it</dt><dd>{details ? split(length, details.waiting) : "…"}</dd></>}
           {details && <Causes causes={region?.suspended && run.causes ? ofCause(suspensionIn(run.regions, details.stack.map((caller) => caller.region).reverse()), length) : details.causes} />}
-          <dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd>
+          {all && <><dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd></>}
           {tellsWaiting && <><dt>of it</dt><dd>{details ? split(details.own, details.ownWaiting) : "…"}</dd></>}
           {details && details.ownWaiting < details.waiting && <Causes causes={details.ownCauses} />}
           <dt>begin</dt><dd>{instant(call.begin, 1)}</dd>
           <dt>end</dt><dd>{instant(call.end, 1)}</dd>
-          <dt>calls inside</dt><dd>{details ? count(details.calls) : "…"}</dd>
+          {all && <><dt>calls inside</dt><dd>{details ? count(details.calls) : "…"}</dd></>}
           {measuring > 0 && <><dt title="Estimated: the calls inside times what measuring a call takes">measuring</dt><dd>≈ {duration(measuring)} ({percent(measuring, length)})</dd></>}
           {details?.parameters.map((parameter, i) => [<dt key={`n${i}`}>{parameter.name}</dt>, <dd key={`v${i}`}>{parameter.value}</dd>])}
           <Facts call={call} />
         </dl>
+        {!all && <p class="faint">{NO_CALLS} What lies inside this call may be shorter. {WHERE_CALLS_ARE}</p>}
         {region?.suspended && <Woken call={call} />}
         <div class="buttons">
-          <button title="Previous call of this function (,)" onClick={() => navigator.step("previous")}>‹ previous</button>
-          <button title="Next call of this function (.)" onClick={() => navigator.step("next")}>next ›</button>
-          <button title="Longest call of this function (L)" onClick={() => navigator.step("longest")}>longest</button>
+          {all && <><button title="Previous call of this function (,)" onClick={() => navigator.step("previous")}>‹ previous</button>
+            <button title="Next call of this function (.)" onClick={() => navigator.step("next")}>next ›</button>
+            <button title="Longest call of this function (L)" onClick={() => navigator.step("longest")}>longest</button></>}
           <button title="Show it as wide as the window (F)" onClick={() => viewing.show({ begin: call.begin - length * 0.1, end: call.end + length * 0.1 })}>fit</button>
           <button title="A profile of its time (R)" onClick={() => navigator.selectCall()}>profile</button>
           {region && <button title="The lines of this function (5)" onClick={() => viewing.openPanel("source")}>source</button>}

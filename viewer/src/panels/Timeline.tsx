@@ -55,7 +55,7 @@ export function TimelineView() {
 /** The resolution beyond which the picture gets no finer. */
 function Beyond() {
   const { run, timeline } = useOpened();
-  return <p class="beyond" role="status">{timeline.beyondOutline && `The picture gets no finer than ${duration(4 ** run.outline!.finest)}. ${NO_CALLS} ${WHERE_CALLS_ARE}`}</p>;
+  return <p class="beyond" role="status">{timeline.beyondOutline && `${NO_CALLS} Others are drawn no finer than ${duration(4 ** run.outline!.finest)}. ${WHERE_CALLS_ARE}`}</p>;
 }
 
 function Controls() {

@@ -6,11 +6,11 @@ import { runOf } from "./describe";
 import { type Happening, type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
 import { SILENCE, type Talk } from "./messages";
-import { OutlineSource, type Parts, type Summary } from "./outline";
+import { type Longest, OutlineSource, type Parts, type Summary } from "./outline";
 import { NOT_HERE, type Source } from "./source";
 import { isOfRun, timedIn } from "./timed";
 import { damaged, Varints } from "./varints";
-import { collectivesAnswer, memoryAnswer, messagesAnswer, pathsAnswer, Reader, timedAnswer, valuesAnswer } from "./wire";
+import { callsAnswer, collectivesAnswer, memoryAnswer, messagesAnswer, pathsAnswer, Reader, timedAnswer, valuesAnswer } from "./wire";
 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
@@ -68,7 +68,7 @@ export function decode(data: ArrayBuffer): Source {
   let outline: OutlineJson | null = null;
   const memory = new Map<number, Memory>();
   let timed: Timed | null = null;
-  const lanes: Lane[] = [], tracks: Uint8Array[] = [], tiles: Uint8Array[] = [], sums: Uint8Array[] = [], summaries: Summary[] = [];
+  const lanes: Lane[] = [], tracks: Uint8Array[] = [], tiles: Uint8Array[] = [], sums: Uint8Array[] = [], summaries: Summary[] = [], longest: Longest[] = [];
   for (;;) {
     const tag = reader.u32(), size = reader.u32();
     if (tag === 0) break;
@@ -91,6 +91,7 @@ export function decode(data: ArrayBuffer): Source {
       const of = new Reader(content.slice().buffer), amount = of.f64();
       memory.set(amount, memoryAnswer(of));
     }
+    if (tag === 15) longest.push(longestOf(new Reader(content.slice().buffer)));
     if (tag === 14) timed = timedAnswer(new Reader(content.slice().buffer));
   }
   if (!run || !paths) throw damaged();
@@ -101,7 +102,7 @@ export function decode(data: ArrayBuffer): Source {
   if (![...memory.values()].every(({ path }) => path.every((one) => one in paths.parent))) throw damaged();
   if (timed && !isOfRun(timed, run.regions.length, run.locations.length)) throw damaged();
   const told = run.samples && !timed ? { ...run, facts: [...run.facts, "single samples are not in this file"] } : run;
-  const source: Source = outline ? outlineOf(outline, told, paths, { tiles, sums, summaries, sources, talk }) : new MemorySource(told, paths, lanes, sources, talk);
+  const source: Source = outline ? outlineOf(outline, told, paths, { tiles, sums, summaries, sources, talk, longest }) : new MemorySource(told, paths, lanes, sources, talk);
   const samples = timed;
   if (samples) source.sampled = async (range: MessageRange) => timedIn(samples, range);
   return Object.assign(source, { memory: async (question: MemoryQuestion) => memory.get(question.amount) ?? NOT_HERE.memory(question) });
@@ -116,12 +117,18 @@ interface OutlineJson {
 
 function outlineOf({ finest, step, all_values: allValues }: OutlineJson, run: Run, paths: Paths, parts: Omit<Parts, "outline" | "allValues">): Source {
   const outline = { finest, step: 4 ** step };
-  return new OutlineSource({ ...run, outline, facts: [...run.facts, "pictures and tables without single calls"] }, paths, { ...parts, outline, allValues });
+  return new OutlineSource({ ...run, outline, facts: [...run.facts, "pictures and tables, only the longest calls of each row"] }, paths, { ...parts, outline, allValues });
 }
 
 function summaryOf(reader: Reader): Summary {
   const track = reader.u32(), metric = reader.u32(), values = reader.f64();
   return { counter: { track, metric, values }, values: valuesAnswer(reader, 1)[0] };
+}
+
+function longestOf(reader: Reader): Longest {
+  const track = reader.u32();
+  reader.u32();
+  return { track, calls: callsAnswer(reader, 1)[0] };
 }
 
 function readTrack(content: Uint8Array, run: Run, paths: Paths, strings: Strings, lanes: Lane[]): void {

@@ -176,7 +176,7 @@ export class MemorySource implements Source {
     return (this.knownLinks ??= [...linksOf(this.lanes), ...taskLinks(this.lanes, parameters, ticksPerSecond)].sort(inOrder));
   }
 
-  private tile(key: TileKey): Tile {
+  tile(key: TileKey): Tile {
     const width = 4 ** key.level, begin = key.index * width * COLUMNS;
     if (key.track < FIRST_PROCESS) {
       const lane = this.lanes[key.track];

@@ -7,11 +7,15 @@ import {
 import { CAUSES } from "../causes";
 import { firstWhere } from "../sorted";
 import { emptyTile, mixtureOf } from "./cells";
+import { type Lane, LaneBuilder } from "./lane";
+import { MemorySource } from "./memory";
 import { bundlesIn, gatheringsIn, matrixOf, type Talk } from "./messages";
 import { resample } from "./resample";
 import { NO_CALLS, NO_GPU, NOT_HERE, type Source, SourceError, sourceInside, WHERE_CALLS_ARE } from "./source";
 import { Sums } from "./sums";
 import { damaged, Varints } from "./varints";
+
+const FULL = 255;
 
 /** The values of a counter, with neighbours joined. */
 export interface Summary {
@@ -27,6 +31,13 @@ export interface Parts {
   readonly summaries: readonly Summary[];
   readonly sources: Readonly<Record<number, SourceText>> | null;
   readonly talk: Talk;
+  readonly longest: readonly Longest[];
+}
+
+/** The longest calls of a location, callers before callees; all callers of each are among them. */
+export interface Longest {
+  readonly track: number;
+  readonly calls: Calls;
 }
 
 interface Packed {
@@ -38,11 +49,16 @@ export class OutlineSource implements Source {
   private readonly packed = new Map<string, Packed>();
   private readonly sums: readonly Sums[];
   private readonly coarsest: number;
+  /** The run with its longest calls alone. */
+  private readonly longest: MemorySource;
 
   constructor(private readonly description: Run, private readonly callPaths: Paths, private readonly parts: Parts) {
     this.coarsest = parts.tiles.reduce((most, section) => Math.max(most, this.unpack(section)), parts.outline.finest);
     this.sums = parts.sums.map((section) => new Sums(section, parts.outline.step, callPaths));
-    if (!this.sums.every(({ track }) => description.locations[track])) throw damaged();
+    if (![...this.sums, ...parts.longest].every(({ track }) => description.locations[track])) throw damaged();
+    const lanes = description.locations.map(() => NOTHING);
+    for (const { track, calls } of parts.longest) lanes[track] = laneOf(calls, description.regions.length);
+    this.longest = new MemorySource(description, callPaths, lanes);
   }
 
   /** Returns the coarsest level of a section. */
@@ -77,7 +93,8 @@ export class OutlineSource implements Source {
     const { finest } = this.parts.outline, width = 4 ** key.level, begin = key.index * width * COLUMNS;
     if (key.level < finest) {
       const index = Math.floor(begin / (4 ** finest * COLUMNS)), size = 4 ** finest;
-      return resample({ tiles: [this.tile({ ...key, level: finest, index })], begin: index * size * COLUMNS, width: size }, begin, width);
+      const coarse = this.tile({ ...key, level: finest, index }), tile = resample({ tiles: [coarse], begin: index * size * COLUMNS, width: size }, begin, width);
+      return this.hasCalls(key.track) ? sharper(tile, coarse, this.longest.tile({ ...key, level: finest, index }), this.longest.tile(key), (column) => Math.floor((begin + column * width) / size) - index * COLUMNS) : tile;
     }
     // One tile of the coarsest level covers the whole run; beside a longer run, coarser tiles are requested.
     if (key.level > this.coarsest) return resample({ tiles: [this.tile({ ...key, level: this.coarsest, index: 0 })], begin: 0, width: 4 ** this.coarsest }, begin, width);
@@ -97,8 +114,14 @@ export class OutlineSource implements Source {
     return Sums.profile(mine, this.callPaths, this.description, begin, end);
   }
 
-  async call(): Promise<CallDetails | null> {
-    return null;
+  private hasCalls(track: number): boolean {
+    return this.parts.longest.some((one) => one.track === track);
+  }
+
+  /** One of the longest calls: its own time, and the calls inside it, are not known. */
+  async call(track: number, depth: number, time: number): Promise<CallDetails | null> {
+    const details = await this.longest.call(track, depth, time);
+    return details && { ...details, own: 0, ownWaiting: 0, waiting: 0, ownCauses: [], causes: [], calls: 0 };
   }
 
   async source(region: number): Promise<SourceText> {
@@ -148,6 +171,38 @@ export class OutlineSource implements Source {
   async find(): Promise<Found> {
     throw new SourceError(NO_CALLS, WHERE_CALLS_ARE);
   }
+}
+
+const NOTHING: Lane = new LaneBuilder().finish(0);
+
+function laneOf(calls: Calls, regions: number): Lane {
+  const builder = new LaneBuilder(), ends: number[] = [];
+  for (let call = 0; call < calls.count; call++) {
+    while (ends.length > calls.depth[call]) builder.leave(ends.pop()!);
+    if (ends.length !== calls.depth[call] || calls.region[call] >= regions) throw damaged();
+    builder.enter(calls.begin[call], NONE, calls.region[call]);
+    ends.push(calls.end[call]);
+  }
+  while (ends.length) builder.leave(ends.pop()!);
+  return builder.finish(0);
+}
+
+/** The known part of a coarse cell is where its long calls are; the rest of it is spread over the rest. `long` and `fine`
+    are the tiles of the long calls like `coarse` and like `tile`. */
+function sharper(tile: Tile, coarse: Tile, long: Tile, fine: Tile, cellOf: (column: number) => number): Tile {
+  const region = tile.region.slice(), cover = tile.cover.slice();
+  // The first row, the innermost calls, needs all calls.
+  for (let row = 1; row < Math.min(tile.rows, long.rows); row++) {
+    for (let column = 0; column < COLUMNS; column++) {
+      const at = row * COLUMNS + column, cell = row * COLUMNS + cellOf(column), known = long.cover[cell], here = fine.cover[at] ?? 0;
+      if (!known) continue;
+      // Both are rounded up.
+      const rest = known >= FULL - 1 ? 0 : Math.max(0, coarse.cover[cell] - known - 1) / (FULL - known), other = (FULL - here) * rest;
+      cover[at] = Math.min(FULL, Math.ceil(here + other));
+      if (here >= other) region[at] = fine.region[at] ?? NONE;
+    }
+  }
+  return { ...tile, region, cover };
 }
 
 /** Added to the number of rows: src/view/index/stored_tiles.cpp. */

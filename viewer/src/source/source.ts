@@ -10,8 +10,8 @@ export class SourceError extends Error {
 }
 
 /** For an outline. */
-export const NO_CALLS = "This file is of a large run: single calls are not in it.";
-export const WHERE_CALLS_ARE = "Open the run itself with “timeloom view” to see them.";
+export const NO_CALLS = "This file is of a large run: only the longest calls of each row are in it.";
+export const WHERE_CALLS_ARE = "Open the run itself with “timeloom view” to see all.";
 
 /** The questions of docs/formats/view-http.md. Answers come in the order of the questions. */
 export interface Source {

@@ -327,7 +327,10 @@ export class Timeline implements Surface {
     if (spoken && "hits" in spoken) return void (spoken.hits.region >= 0 && this.viewing.chooseFunction(spoken.hits.region));
     if (spoken) return this.viewing.store.set({ panel: "messages", panelOpen: true, ..."message" in spoken ? { message: spoken.message } : {} });
     let hit = this.hitAt(x, y);
-    if (this.run.outline && hit && hit.region >= 0) return this.viewing.chooseFunction(hit.region);
+    if (this.run.outline && hit && hit.region >= 0) {
+      const { region } = hit;
+      return void this.callAt(hit).then((call) => (call ? this.viewing.choose(call) : this.viewing.chooseFunction(region)));
+    }
     if (hit?.measured && this.run.metrics[hit.row.metric].name === PROCESS_MEMORY && this.run.memory) return this.viewing.hold(hit.row.locations[0], hit.time);
     if (hit?.row.kind === "lane") hit = { ...hit, depth: 0 };
     else if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
