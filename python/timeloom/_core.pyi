@@ -54,6 +54,19 @@ def task_call(
     engine: str, prefix: str, key: str | Callable[[], str], function: Callable[..., Any], submitted: int = -1, /
 ) -> Callable[..., Any]: ...
 
+# An awaitable that runs every step of another in one region of an engine, as a task or a transfer, on a lane: the
+# engine, the region's name, whether it is a task, the name of its lanes, and its parameters.
+def task_steps(
+    engine: str, name: str, is_task: bool, lane: str, facts: list[tuple[str, int | str]], inner: Awaitable[Any], /
+) -> Awaitable[Any]: ...
+
+# The nanoseconds that a task of Dask has waited at this worker, and the part of them until its values were there (0:
+# not known). None: its arrival was not recorded. Asked once for each task.
+def dask_times(key: str, /) -> tuple[int, int] | None: ...
+
+# The run tells that these tasks ("distributed 2099.1.0") are not recognised.
+def note_unknown_engine(tasks: str, /) -> None: ...
+
 # A method that does what the other one does, and records the task of Ray that it asks for, and the tasks whose values
 # this takes: by references of this type in the result and in the arguments args and kwargs.
 def ray_submission(method: Callable[..., Any], reference: type, /) -> Callable[..., Any]: ...

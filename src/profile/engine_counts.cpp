@@ -16,7 +16,8 @@ namespace timeloom::profile {
 namespace {
 
 // Behind the name of a worker, in the names of its threads.
-constexpr std::string_view kThreadMarks[] = {"-Dask-Default-Threads", "-Dask-Actor-Threads"};
+constexpr std::string_view kThreadMarks[] = {"-Dask-Default-Threads", "-Dask-Actor-Threads",
+                                             kDaskAsyncTasks};
 constexpr std::string_view kMainThread = "MainThread";
 
 struct EngineWorker {

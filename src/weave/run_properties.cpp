@@ -112,6 +112,14 @@ void SpoolSource::add_reaped() {
 }
 
 // The locations that are not threads.
+bool SpoolSource::has_engine_lanes() const {
+  return std::ranges::any_of(processes_, [](const Process& process) {
+    return std::ranges::any_of(process.reader->definitions().threads, [](const auto& known) {
+      return known.second.owner && is_engine_lane(known.second.name);
+    });
+  });
+}
+
 std::uint64_t SpoolSource::tasks_of_threads() const {
   std::uint64_t count = 0;
   for (const Process& process : processes_) {
@@ -205,7 +213,7 @@ void SpoolSource::add_properties() {
   const auto put = [this](const char* key, std::uint64_t value) {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
-  const bool lanes = tasks_on_lanes_ > 0;
+  const bool lanes = tasks_on_lanes_ > 0 || has_engine_lanes();
   put(kTasks, lanes ? tasks_on_lanes_.load() : tasks_of_threads());
   if (lanes) put(kTaskLanes, tasks_of_threads());
   if (windows_) definitions_.properties[kWindows] = std::to_string(*windows_);

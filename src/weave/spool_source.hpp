@@ -270,6 +270,7 @@ class SpoolSource : public RunSource {
   void add_cost_of(const Process& process, const std::string& text);
   void note_regions(const Process& process, const std::string& ids, std::set<std::uint32_t>& noted);
   std::uint64_t tasks_of_threads() const;
+  bool has_engine_lanes() const;
   void find_teams(unsigned threads);
   void replay_thread(const Task& task, std::span<RunSink* const> sinks);
 

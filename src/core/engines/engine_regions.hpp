@@ -114,6 +114,13 @@ inline constexpr char kSparkWorker[] = "Spark worker";
 // Also the name of a forked worker of multiprocessing.Pool.
 inline constexpr char kForkedWorker[] = "ForkPoolWorker-";
 
+// In the names of locations of coroutines of a worker: behind the name of the worker, before the
+// number of the location. Tasks of Dask.
+inline constexpr std::string_view kDaskAsyncTasks = "-Dask-Async-Tasks";
+inline bool is_engine_lane(std::string_view location) noexcept {
+  return location.find(kDaskAsyncTasks) != std::string_view::npos;
+}
+
 // The file that Ray runs in its workers: their name until they have one of an engine.
 inline constexpr char kRayProgram[] = "ray/_private/workers/default_worker.py";
 

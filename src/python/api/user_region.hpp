@@ -77,6 +77,7 @@ void leave_own_user_region(EventWord word) noexcept;
 // Adds the types to the module; -1 on failure.
 int add_region_types(PyObject* module);
 int add_decorator_types(PyObject* module);  // region_function.cpp
+int add_steps_type(PyObject* module);       // region_steps.cpp
 int add_unrecorded_type(PyObject* module);  // unrecorded.cpp
 int add_hidden_type(PyObject* module);      // hidden.cpp
 

@@ -1,5 +1,6 @@
 #include "python/session/session_result.hpp"
 
+#include "python/observe/tasks/engine_lanes.hpp"
 #include "python/observe/tasks/lanes.hpp"
 
 namespace timeloom::python {
@@ -8,7 +9,8 @@ void add_totals(SessionResult& result, const record::Totals& totals) {
   result.events = totals.events;
   result.aggregated_events = totals.aggregated_events;
   result.threads = totals.threads;
-  result.tasks = tasks_on_lanes() > 0 ? tasks_on_lanes() : totals.tracks;
+  const bool lanes = tasks_on_lanes() > 0 || has_engine_lanes();
+  result.tasks = lanes ? tasks_on_lanes() : totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
   result.dropped_events = totals.dropped_events;

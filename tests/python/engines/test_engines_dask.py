@@ -145,6 +145,88 @@ def test_threads(measure, timeloom, calls):
     assert {task["worker"] for task in package.read(run.directory).tasks()} == set(workers)
 
 
+@pytest.mark.parametrize("processes", [True, False])
+@pytest.mark.parametrize("options", [[], ["--async-tasks"]], ids=["lanes", "tracks"])
+def test_coroutines(measure, timeloom, calls, processes, options):
+    """Tasks that are coroutines: two of them wait for each other on one worker, one fails, and others take values."""
+    run, output = measure(program(f"""
+        import asyncio
+
+        async def fetch(n):
+            note("fetch")
+            await asyncio.sleep(0.05)
+            return half(2 * n)
+
+        async def meet(name, other):
+            note("meet")
+            first_time(name)
+            while not os.path.exists(os.path.join(HERE, other)):
+                await asyncio.sleep(0.01)
+            return half(2)
+
+        async def fail(n):
+            note("fail")
+            raise ValueError(await fetch(n))
+
+        if __name__ == "__main__":
+            with cluster(n_workers=2, threads_per_worker=2, processes={processes}) as workers, Client(workers) as client:
+                one, two = client.scheduler_info()["workers"]
+                client.gather([client.submit(meet, "a", "b", workers=[one]), client.submit(meet, "b", "a", workers=[one])])
+                fetched = client.map(fetch, range(10), workers=[two])
+                futures = [*fetched, client.submit(total, fetched, workers=[two]), client.submit(half, 4, workers=[one])]
+                client.gather(futures)
+                print(json.dumps([future.key for future in futures]), client.submit(fail, 3).exception())
+        """), *options)  # fmt: skip
+    keys, failed = output.rsplit(" ", 1)
+    assert failed == "3\n"
+    counted = calls()
+    assert counted == {"meet": 2, "fetch": 11, "total": 1, "fail": 1, "half": 14}
+    rows = json.loads(timeloom("report", "--by", "task", "--json", run.directory).stdout)["rows"]
+    assert {row["name"]: row["tasks"] for row in rows} == {"meet": 2, "fetch": 10, "total": 1, "fail": 1, "half": 1}
+    assert sum(run.visits("__main__.half")) == counted["half"]
+    waited = {row["name"]: row["waiting_s"] for row in rows}
+    assert waited["fetch"] > 10 * 0.04 and waited["fail"] > 0.04
+    tasks = {task["key"]: task for task in package.read(run.directory).tasks()}
+    assert len(tasks) == 15 and {*json.loads(keys)} < {*tasks}
+    assert all(task["queued_s"] is not None for task in tasks.values())
+    (summed,) = (task for task in tasks.values() if task["prefix"] == "total")
+    assert sorted(summed["needs"]) == sorted(json.loads(keys)[:10])
+    if processes or not options:  # within the program, tracks of tasks have no name of a worker
+        assert sorted(rows_by(timeloom, run, "worker").values()) in ([3, 12], [4, 11])
+    graph = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)
+    length = graph["end_s"] - graph["start_s"]
+    for row in graph["workers"]:  # at most two at once
+        assert row["threads"] <= 2
+        assert row["in_tasks_s"] + sum(row["idle_s"].values()) == pytest.approx(row["threads"] * length)
+
+
+def test_coroutines_of_an_unknown_version(measure, timeloom, calls):
+    """They run as ever, and the report tells that they lack regions; other tasks have some."""
+    run, output = measure(program("""
+        import distributed.worker
+
+        known = distributed.worker._run_task_async
+
+        async def run_task(task, values, delay):
+            return await known(task, values, delay)
+
+        distributed.worker._run_task_async = run_task
+
+        async def fetch(n):
+            note("fetch")
+            return half(2 * n)
+
+        if __name__ == "__main__":
+            with cluster(n_workers=1, threads_per_worker=1, processes=False) as workers, Client(workers) as client:
+                print(client.submit(inc, client.submit(fetch, 3)).result())
+        """))  # fmt: skip
+    assert output == "4\n" and calls() == {"fetch": 1, "inc": 1, "half": 2}
+    assert rows_by(timeloom, run, "task") == {"inc": 1}
+    assert sum(run.visits("__main__.fetch")) == 1
+    told = timeloom("report", run.directory).stdout
+    assert re.search(r"tasks of distributed [0-9.]+ that are coroutines are not recognised: .* \[TL060\]", told)
+
+
 def test_critical_path(measure, timeloom):
     """Of two tasks whose values a third one takes, the second ends when it has seen the end of the first."""
     run, output = measure(program("""

@@ -236,6 +236,30 @@ TEST(TaskGraph, TakesTheTimesThatSparkTells) {
   }
 }
 
+TaskRun coroutine(TaskRun run) {
+  run.worker = "w";
+  run.on_lane = true;
+  return run;
+}
+
+// A worker with two places: a thread and two lanes, of which at most two have a task at a time.
+TEST(TaskGraph, CountsTheIdleTimeOfPlacesRatherThanOfLanes) {
+  TaskRun plain = task("c-1", 3, 4, 10);
+  plain.worker = "w";
+  const TaskGraph graph({coroutine(task("a-1", 1, 0, 4)), coroutine(task("a-2", 2, 1, 5)), plain,
+                         coroutine(task("a-3", 1, 6, 8)), task("other", 9, 0, 10)},
+                        {});
+  const std::vector<WorkerRow> workers = graph.workers();
+  ASSERT_EQ(workers.size(), 2u);
+  EXPECT_EQ(workers[0].name, "w");
+  EXPECT_EQ(workers[0].threads, 2u);
+  EXPECT_EQ(workers[0].tasks, 4u);
+  EXPECT_DOUBLE_EQ(workers[0].in_tasks, 16);
+  EXPECT_DOUBLE_EQ(workers[0].idle.sum(), 4);
+  EXPECT_EQ(workers[1].threads, 1u);
+  EXPECT_DOUBLE_EQ(workers[1].idle.sum(), 0);
+}
+
 TEST(TaskGraph, SeesClocksThatDiffer) {
   const TaskGraph graph({task("a-1", 1, 0, 3), task("b-1", 2, 2.9995, 4, {"a-1"})}, {});
   EXPECT_TRUE(graph.has_needs());

@@ -1,6 +1,7 @@
 #include "python/observe/engines/dask_tasks.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "core/engines/engine_regions.hpp"
 #include "python/observe/engines/engine_arguments.hpp"
 #include "python/observe/engines/task_region.hpp"
+#include "python/observe/engines/tell_engine.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/watched.hpp"
 #include "record/measurement.hpp"
@@ -102,12 +104,21 @@ DaskTask task_of(InterpreterFrame* frame) {
   return task;
 }
 
-void put_times(const Arrival& arrival) {
+// Nanoseconds; `fetched` is 0 where it is not known.
+struct Times {
+  std::uint64_t queued = 0;
+  std::uint64_t fetched = 0;
+};
+Times times_of(const Arrival& arrival) {
   const std::uint64_t now = record::monotonic_ns();
-  put_task_queued(now - std::min(now, arrival.came));
-  if (arrival.ready > arrival.came) {
-    put_task_number(kFetchedParameter, arrival.ready - arrival.came);
-  }
+  const bool is_known = arrival.ready > arrival.came;
+  return {now - std::min(now, arrival.came), is_known ? arrival.ready - arrival.came : 0};
+}
+
+void put_times(const Arrival& arrival) {
+  const Times times = times_of(arrival);
+  put_task_queued(times.queued);
+  if (times.fetched > 0) put_task_number(kFetchedParameter, times.fetched);
 }
 
 void on_task(InterpreterFrame* frame, bool recorded) noexcept try {
@@ -133,10 +144,18 @@ std::string attribute_in(InterpreterFrame* frame, const char* name) {
   if (!value) PyErr_Clear();
   return value ? text_of_key(value.get()) : std::string();
 }
+// Once in the process, which has imported the worker's modules by now.
+void take_coroutines() noexcept {
+  static std::atomic<bool> taken = false;
+  if (!taken.exchange(true))
+    tell_engine("timeloom._engines._dask_tasks", "take_coroutines", nullptr);
+}
+
 std::string key_in(InterpreterFrame* frame) { return attribute_in(frame, "key"); }
 
 // WorkerState._handle_compute_task(self, event)
 void on_arrival(InterpreterFrame* frame, bool) noexcept try {
+  take_coroutines();
   if (!record::recording()) return;
   if (std::string key = key_in(frame); !key.empty()) arrivals().came(std::move(key));
 } catch (const std::exception&) {
@@ -152,8 +171,8 @@ void on_ready(InterpreterFrame* frame, bool) noexcept try {
   return;
 }
 
-// WorkerState._purge_state(self, task): it does not run here, or has run without _run_task, in
-// another process or as a coroutine. From some states it comes between the arrival of a task and
+// WorkerState._purge_state(self, task): it does not run here, or has run without _run_task in
+// another process. From some states it comes between the arrival of a task and
 // its wait.
 void on_purge(InterpreterFrame* frame, bool) noexcept try {
   const std::string state = attribute_in(frame, "state");
@@ -163,7 +182,40 @@ void on_purge(InterpreterFrame* frame, bool) noexcept try {
   return;
 }
 
+// dask_times(key): the nanoseconds that the task has waited at this worker, and the part of them
+// until its values were there, or None.
+PyObject* dask_times(PyObject*, PyObject* key) {
+  if (!PyUnicode_Check(key)) Py_RETURN_NONE;
+  try {
+    const std::optional<Arrival> arrival = arrivals().take(utf8_text(key));
+    if (!arrival) Py_RETURN_NONE;
+    const Times times = times_of(*arrival);
+    return Py_BuildValue("KK", static_cast<unsigned long long>(times.queued),
+                         static_cast<unsigned long long>(times.fetched));
+  } catch (const std::exception&) {
+    return PyErr_NoMemory();
+  }
+}
+
+// note_unknown_engine(text): see kUnknownEngine.
+PyObject* note_unknown_engine(PyObject*, PyObject* text) {
+  if (!PyUnicode_Check(text)) Py_RETURN_NONE;
+  try {
+    record::note_property(kUnknownEngine, utf8_text(text));
+    Py_RETURN_NONE;
+  } catch (const std::exception&) {
+    return PyErr_NoMemory();
+  }
+}
+
+PyMethodDef kDaskMethods[] = {
+    {"note_unknown_engine", note_unknown_engine, METH_O, "Tells of tasks that are not recognised."},
+    {"dask_times", dask_times, METH_O, "The time of a task at this worker."},
+    {nullptr, nullptr, 0, nullptr}};
+
 }  // namespace
+
+int add_dask_times(PyObject* module) { return PyModule_AddFunctions(module, kDaskMethods); }
 
 void watch_dask() {
   watch_function("distributed.worker._run_task", on_task);

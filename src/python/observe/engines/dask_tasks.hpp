@@ -3,9 +3,14 @@
 // the GIL; throws std::bad_alloc.
 #pragma once
 
+#include <Python.h>
+
 namespace timeloom::python {
 
 // As watch_engines(), which calls it.
 void watch_dask();
+
+// Adds dask_times() to the module; -1 on failure.
+int add_dask_times(PyObject* module);
 
 }  // namespace timeloom::python

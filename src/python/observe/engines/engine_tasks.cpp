@@ -14,6 +14,7 @@
 #include "python/observe/engines/spark_tasks.hpp"
 #include "python/observe/engines/spark_times.hpp"
 #include "python/observe/engines/task_region.hpp"
+#include "python/observe/engines/tell_engine.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/regions/region_style.hpp"
@@ -54,25 +55,6 @@ void on_ray_serialize(InterpreterFrame* frame, bool recorded) noexcept {
 }
 void on_ray_deserialize(InterpreterFrame* frame, bool recorded) noexcept {
   on_transfer(frame, recorded, kRayGroup, "deserialize");
-}
-
-// Calls a function of a module of ours, with the argument if there is one. Without effect where the
-// library differs from the known versions, and for the commands of other tools, whose results have
-// no such regions.
-void tell_engine(const char* module, const char* function, PyObject* argument) noexcept {
-  if (&region_style() != &kTimeloomNames) return;
-  const Unobserved nothing_of_this;
-  const ErrorGuard guard;
-  const Ref kept = argument == nullptr ? Ref() : Ref::borrow(argument);
-  const Ref engine(PyImport_ImportModule(module));
-  const Ref called(engine ? PyObject_GetAttrString(engine.get(), function) : nullptr);
-  const Ref told(called ? PyObject_CallFunctionObjArgs(called.get(), kept.get(), nullptr)
-                        : nullptr);
-  if (told) return;
-  // Ctrl-C came meanwhile: it is the program's.
-  const bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
-  PyErr_Clear();
-  if (interrupted) PyErr_SetInterrupt();
 }
 
 // The function that puts a task_call() in the place of each function that is to run.

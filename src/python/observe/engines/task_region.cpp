@@ -28,14 +28,6 @@ Region engine_region(const std::string& engine, std::string name, RegionRole rol
   return region;
 }
 
-void put_text(const char* parameter, const std::string& text) {
-  if (record::t_recorder->aggregates() || record::t_recorder->beyond_depth()) return;
-  const std::uint64_t words[] = {
-      record::define_parameter(parameter, ParameterType::kString).value(),
-      record::define_string(text).value()};
-  record::t_recorder->extended(ExtendedKind::kParameterString, words);
-}
-
 }  // namespace
 
 EventWord task_word(const std::string& engine, const std::string& prefix) {
@@ -62,11 +54,19 @@ void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word) {
   record::enter_region(recorded ? record::user_token(word) : token_of(code_of(frame)), word);
 }
 
-void put_task_key(const std::string& key) { put_text(kKeyParameter, key); }
-void put_submitted(const std::string& key) { put_text(kSubmitsParameter, key); }
-void put_task_need(const std::string& key) { put_text(kNeedsParameter, key); }
+void put_task_key(const std::string& key) { put_task_text(kKeyParameter, key); }
+void put_submitted(const std::string& key) { put_task_text(kSubmitsParameter, key); }
+void put_task_need(const std::string& key) { put_task_text(kNeedsParameter, key); }
 
 void put_task_queued(std::uint64_t nanoseconds) { put_task_number(kQueuedParameter, nanoseconds); }
+
+void put_task_text(const char* parameter, const std::string& text) {
+  if (record::t_recorder->aggregates() || record::t_recorder->beyond_depth()) return;
+  const std::uint64_t words[] = {
+      record::define_parameter(parameter, ParameterType::kString).value(),
+      record::define_string(text).value()};
+  record::t_recorder->extended(ExtendedKind::kParameterString, words);
+}
 
 void put_task_number(const char* parameter, std::uint64_t number) {
   if (record::t_recorder->aggregates() || record::t_recorder->beyond_depth()) return;

@@ -35,6 +35,8 @@ void put_task_queued(std::uint64_t nanoseconds);
 void put_task_need(const std::string& key);
 // The same for a number of a task: kStageParameter and the like.
 void put_task_number(const char* parameter, std::uint64_t number);
+// The same for a text.
+void put_task_text(const char* parameter, const std::string& text);
 
 // Adds task_call(engine, prefix, key, function, submitted) to the module: it returns a callable
 // that calls the function as a task, and adds no frame of Python. -1 on failure.

@@ -15,6 +15,7 @@
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/regions/regions_around.hpp"
 #include "python/observe/regions/watched.hpp"
+#include "python/observe/tasks/engine_lanes.hpp"
 #include "python/observe/tasks/lanes.hpp"
 #include "python/observe/tasks/task_names.hpp"
 #include "python/observe/tasks/task_wakeups.hpp"
@@ -307,7 +308,16 @@ void on_create_task(InterpreterFrame* frame, bool) noexcept {
   if (record::recording()) record::t_recorder->extended(ExtendedKind::kCreate, {&number, 1});
 }
 
-EventWord task_word(const char* name) {
+// The thread may be out of the task when tasks are observed again.
+void go_home(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
+  if (recorder.track() == nullptr) return;
+  recorder.switch_to(nullptr);
+  recorder.leave_last(record::user_token(task_state().task_word));
+}
+
+}  // namespace
+
+EventWord word_of_task_part(const char* name) {
   Region region;
   region.name = region.canonical_name = name;
   region.group = "asyncio tasks";
@@ -317,15 +327,6 @@ EventWord task_word(const char* name) {
   note_region_around(id.value());
   return record::enter_word(id);
 }
-
-// The thread may be out of the task when tasks are observed again.
-void go_home(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
-  if (recorder.track() == nullptr) return;
-  recorder.switch_to(nullptr);
-  recorder.leave_last(record::user_token(task_state().task_word));
-}
-
-}  // namespace
 
 // Without memory an event is recorded where it does not belong.
 bool task_step_begins(PyObject* generator, InterpreterFrame* outer, bool starts) noexcept {
@@ -377,8 +378,8 @@ void begin_tasks(bool on_lanes) noexcept {
       watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
     }
     watch_wakeups();
-    s.task_word = task_word(kTaskRun);
-    s.suspended_word = task_word(kSuspended);
+    s.task_word = word_of_task_part(kTaskRun);
+    s.suspended_word = word_of_task_part(kSuspended);
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -398,6 +399,7 @@ void forget_tasks() noexcept {
   s.replaced.clear();
   s.created.clear();
   forget_lanes();
+  forget_engine_lanes();
   forget_wakeups();
   ++s.epoch;
 }

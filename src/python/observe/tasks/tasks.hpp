@@ -35,6 +35,9 @@ void task_step_ends(PyObject* generator) noexcept;
 // Whether tasks are tracks at this moment.
 bool tasks_are_tracks() noexcept;
 
+// The word of the region kTaskRun or kSuspended (core/waiting_metric.hpp). Throws std::bad_alloc.
+EventWord word_of_task_part(const char* name);
+
 // Whether the calling thread runs a task.
 bool runs_task() noexcept;
 // The task of this coroutine, if it is suspended, was woken by the record with this number

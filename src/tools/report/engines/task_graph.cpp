@@ -50,6 +50,36 @@ std::size_t run_before(const std::vector<std::size_t>& runs, const std::vector<T
   return after == runs.begin() ? kNoTask : *(after - 1);
 }
 
+// The places of a worker for tasks: threads and lanes, until when each is in use.
+class Places {
+ public:
+  // Tasks come in the order of their starts. Its own thread or lane if that is a place without a
+  // task, else the place that became free last, else a new one.
+  std::uint64_t take(const TaskRun& task) {
+    const auto is_free = [&](const auto& place) { return place.second <= task.start; };
+    auto place = until_.find(task.thread);
+    if (place == until_.end() || !is_free(*place)) {
+      place = until_.end();
+      for (auto one = until_.begin(); one != until_.end(); ++one) {
+        const bool later = place == until_.end() || one->second > place->second;
+        if (is_free(*one) && later) place = one;
+      }
+    }
+    if (place == until_.end()) place = until_.try_emplace(unused(task.thread), 0).first;
+    place->second = task.end;
+    return place->first;
+  }
+
+ private:
+  // The thread; a number that no thread has, if it is a place already.
+  std::uint64_t unused(std::uint64_t thread) const {
+    constexpr std::uint64_t kAfterThreads = std::uint64_t{1} << 40;
+    return until_.contains(thread) ? thread + kAfterThreads * until_.size() : thread;
+  }
+
+  std::map<std::uint64_t, double> until_;  // by number
+};
+
 }  // namespace
 
 bool add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests, std::size_t most) {
@@ -107,6 +137,7 @@ TaskGraph::TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling)
   std::ranges::stable_sort(tasks_, {}, &TaskRun::start);
   keep(std::move(spilling));
   drop_inner_tasks();
+  use_places();
   if (tasks_.empty()) return;
   start_ = tasks_.front().start;
   end_ = std::ranges::max(tasks_, {}, &TaskRun::end).end;
@@ -131,6 +162,17 @@ void TaskGraph::drop_inner_tasks() {
     found->second = task.end;
     return false;
   });
+}
+
+void TaskGraph::use_places() {
+  std::map<std::string_view, Places> workers;
+  for (const TaskRun& task : tasks_) {
+    if (task.on_lane) workers.try_emplace(task.worker);
+  }
+  for (TaskRun& task : tasks_) {
+    const auto found = workers.find(task.worker);
+    if (found != workers.end()) task.thread = found->second.take(task);
+  }
 }
 
 void TaskGraph::find_needs() {

@@ -26,6 +26,7 @@ struct TaskRun {
   std::uint64_t thread = 0;
   std::uint32_t process = 0;
   bool of_spark = false;
+  bool on_lane = false;  // a coroutine, which needs no thread of the worker
   double start = 0, end = 0;
   std::optional<double> queued;     // before the start: since it was asked for or, if not known,
                                     // since it came to the worker
@@ -116,7 +117,9 @@ class TaskGraph {
  public:
   static constexpr std::size_t kMostGains = 50;
 
-  // Tasks within other tasks of the same thread do not count.
+  // Tasks within other tasks of the same thread do not count. A worker that runs coroutines has as
+  // many places as it ever ran tasks at once, and each of its tasks lies on one of them; they stand
+  // for its threads.
   TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling);
 
   const std::vector<TaskRun>& tasks() const { return tasks_; }  // by their starts
@@ -141,6 +144,7 @@ class TaskGraph {
 
  private:
   void drop_inner_tasks();
+  void use_places();
   void find_needs();
   void link();
   void take(std::size_t task, std::size_t before, After after);

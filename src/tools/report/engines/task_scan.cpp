@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/engines/engine_regions.hpp"
+#include "core/waiting_metric.hpp"
 #include "profile/engine_counts.hpp"
 #include "tools/run/run_facts.hpp"
 
@@ -18,7 +19,8 @@ class TaskScan::OneLocation final : public LocationSink {
         definitions_(*all.definitions_),
         worker_(profile::worker_of_task(definitions_, location)),
         thread_(location.id.value()),
-        process_(location.group.value()) {}
+        process_(location.group.value()),
+        on_lane_(is_engine_lane(location.name)) {}
 
   void consume(std::span<const Event> events) override {
     for (const Event& event : events) {
@@ -33,6 +35,7 @@ class TaskScan::OneLocation final : public LocationSink {
   }
 
   void finish() override {
+    for (TaskRun& task : tasks_) task.on_lane = on_lane_;
     const std::scoped_lock lock(all_.mutex_);
     std::ranges::move(tasks_, std::back_inserter(all_.tasks_));
     std::ranges::move(spilling_, std::back_inserter(all_.spilling_));
@@ -57,6 +60,7 @@ class TaskScan::OneLocation final : public LocationSink {
     told_ = nullptr;
     tells_times_ = kind == Kind::kTimes;
     if (kind == Kind::kSpilling) spill_start_ = time_of(event);
+    if (kind == Kind::kSuspension) on_lane_ = true;
     if (kind == Kind::kRequest || kind == Kind::kTimes) request_start_ = time_of(event);
     if (kind != Kind::kTask) return;
     TaskRun task;
@@ -127,6 +131,7 @@ class TaskScan::OneLocation final : public LocationSink {
   const std::string worker_;
   const std::uint64_t thread_;
   const std::uint32_t process_;
+  bool on_lane_;  // its tasks are coroutines
   std::uint32_t depth_ = 0;
   double spill_start_ = 0;
   double request_start_ = 0;
@@ -152,6 +157,7 @@ void TaskScan::begin(const Definitions& definitions) {
                        : is_task                  ? Kind::kTask
                        : is_task_request(region)  ? Kind::kRequest
                        : tells_task_times(region) ? Kind::kTimes
+                       : is_suspension(region)    ? Kind::kSuspension
                                                   : Kind::kOther);
   }
   for (const std::string& engine : engines) engines_ += (engines_.empty() ? "" : ", ") + engine;

@@ -37,7 +37,7 @@ class TaskScan final : public RunSink {
 
  private:
   class OneLocation;
-  enum class Kind : std::uint8_t { kOther, kTask, kSpilling, kRequest, kTimes };
+  enum class Kind : std::uint8_t { kOther, kTask, kSpilling, kRequest, kTimes, kSuspension };
 
   std::set<LocationId> locations_;
   const Definitions* definitions_ = nullptr;
