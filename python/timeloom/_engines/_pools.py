@@ -32,6 +32,7 @@ _SUBMITTED = "_timeloom_submitted"  # as in src/python/observe/engines/engine_ta
 _numbers = itertools.count()
 
 _COROUTINE = 0x80  # a flag of code objects
+_KEY, _RAY_LANE = "timeloom::key", "Ray-Async-Tasks"  # as in src/core/engines/engine_regions.hpp
 _NOT_KNOWN = (AttributeError, TypeError, ValueError)  # what differs from the known versions; no signal raises these
 
 
@@ -247,6 +248,26 @@ def _ray_task_id() -> str:
     return str(sys.modules["ray"]._private.worker.global_worker.current_task_id.hex())
 
 
+class _RayCoroutines:
+    """Stands for a method of an actor that is a coroutine function."""
+
+    def __init__(self, name: str, function: "_Function") -> None:
+        """Take the function. `name`: of its tasks."""
+        self._name, self._function = name, function
+
+    def __getattr__(self, name: str) -> "Any":
+        """Return an attribute of the function itself."""
+        return getattr(self._function, name)
+
+    def __call__(self, *arguments: "Any", **named: "Any") -> "Any":
+        """Return an awaitable that runs the coroutine as a task. Called by the task that awaits it, which has an id."""
+        coroutine = self._function(*arguments, **named)
+        try:
+            return _core.task_steps("Ray", self._name, True, _RAY_LANE, [(_KEY, _ray_task_id())], coroutine)
+        except Exception:  # of an unknown version
+            return coroutine
+
+
 class _RayFunctions(dict):  # type: ignore[type-arg]
     """The functions that a worker of Ray knows, by their ids. The worker asks once for each that it runs."""
 
@@ -267,10 +288,12 @@ class _RayFunctions(dict):  # type: ignore[type-arg]
         try:
             function = getattr(kept.function, "method", kept.function)  # of an actor
             code = getattr(function, "__code__", None)
-            if (code is not None and code.co_flags & _COROUTINE) or kept.function_name.startswith("__ray"):
+            if kept.function_name.startswith("__ray"):
                 return kept
-            task = _core.task_call("Ray", self._name(key, function), _ray_task_id, kept.function)
-            return kept._replace(function=task)
+            name = self._name(key, function)
+            if code is not None and code.co_flags & _COROUTINE:
+                return kept._replace(function=_RayCoroutines(name, kept.function))
+            return kept._replace(function=_core.task_call("Ray", name, _ray_task_id, kept.function))
         except Exception:  # of an unknown version
             return kept
 

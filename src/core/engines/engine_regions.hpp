@@ -115,10 +115,12 @@ inline constexpr char kSparkWorker[] = "Spark worker";
 inline constexpr char kForkedWorker[] = "ForkPoolWorker-";
 
 // In the names of locations of coroutines of a worker: behind the name of the worker, before the
-// number of the location. Tasks of Dask.
+// number of the location. Tasks of Dask; methods of actors of Ray.
 inline constexpr std::string_view kDaskAsyncTasks = "-Dask-Async-Tasks";
+inline constexpr std::string_view kRayAsyncTasks = "Ray-Async-Tasks";
 inline bool is_engine_lane(std::string_view location) noexcept {
-  return location.find(kDaskAsyncTasks) != std::string_view::npos;
+  return location.find(kDaskAsyncTasks) != std::string_view::npos ||
+         location.starts_with(kRayAsyncTasks);
 }
 
 // The file that Ray runs in its workers: their name until they have one of an engine.

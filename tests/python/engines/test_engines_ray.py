@@ -118,6 +118,63 @@ def test_tasks_and_actors(tmp_path, timeloom, timeloom_program):
     assert engine == []
 
 
+COROUTINES = """
+    import asyncio
+
+    @ray.remote
+    class Meeting:
+        def __init__(self, size):
+            note("Meeting.__init__")
+            self.here, self.size, self.all = 0, size, asyncio.Event()
+
+        async def join(self, n):
+            note("Meeting.join")
+            self.here += 1
+            if self.here == self.size:
+                self.all.set()
+            await self.all.wait()
+            await asyncio.sleep(0.05)
+            return half(2 * n), ray.get_runtime_context().get_task_id()
+
+        async def fail(self):
+            note("Meeting.fail")
+            await asyncio.sleep(0)
+            raise ValueError("wrong")
+
+        def count(self):
+            note("Meeting.count")
+            return self.here
+
+    if __name__ == "__main__":
+        start(num_cpus=1, _node_ip_address="127.0.0.1")
+        meeting = Meeting.options(num_cpus=0).remote(5)
+        results = ray.get([meeting.join.remote(n) for n in range(5)])
+        try:
+            ray.get(meeting.fail.remote())
+        except ValueError:
+            print(json.dumps([sum(n for n, _ in results), [task for _, task in results], ray.get(meeting.count.remote())]))
+"""
+
+
+def test_coroutines(tmp_path, timeloom, timeloom_program):
+    """Five methods of an actor that wait for each other; one that fails, and one that is a plain function."""
+    output, lines = run_program(tmp_path, COROUTINES)
+    total, ids, joined = json.loads(output.splitlines()[-1])
+    assert (total, joined) == (10, 5) and "TL" not in "".join(lines)
+    counted = collections.Counter((tmp_path / "calls").read_text().split())
+    run = Run(tmp_path / "run", timeloom_program)
+    rows = json.loads(timeloom("report", "--by", "task", "--json", run.directory).stdout)["rows"]
+    assert {row["name"]: row["tasks"] for row in rows} == tasks_of(counted)
+    assert next(row["waiting_s"] for row in rows if row["name"] == "Meeting.join") > 5 * 0.04
+    assert sum(run.visits("__main__.half")) == counted["half"] == 5
+    tasks = package.read(run.directory).tasks()
+    assert {task["key"] for task in tasks if task["prefix"] == "Meeting.join"} == set(ids)
+    assert all(task["worker"].startswith("Ray actor Meeting ") for task in tasks)
+    assert all(task["queued_s"] is not None for task in tasks if task["prefix"] != "Meeting.__init__")
+    (actor,) = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)["workers"]
+    assert actor["threads"] == 5  # all of them at once
+
+
 # The times of Ray itself, in seconds: {task: (asked for, running)}.
 TIMES = """
         def times_of_ray(tasks):
