@@ -17,7 +17,7 @@ namespace {
 
 // Behind the name of a worker, in the names of its threads.
 constexpr std::string_view kThreadMarks[] = {"-Dask-Default-Threads", "-Dask-Actor-Threads",
-                                             kDaskAsyncTasks};
+                                             kDaskAsyncTasks, kDaskTransfers};
 constexpr std::string_view kMainThread = "MainThread";
 
 struct EngineWorker {

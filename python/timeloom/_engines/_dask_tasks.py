@@ -21,7 +21,8 @@ _COROUTINE = 0x80  # a flag of code objects
 _KEY, _NEEDS = "timeloom::key", "timeloom::needs"
 _TIMES = ("timeloom::queued_ns", "timeloom::fetched_ns")
 _MOST_NEEDS = 10_000  # of a task
-_ASYNC_TASKS = "-Dask-Async-Tasks"
+_PEER, _KEYS, _BYTES = "timeloom::peer", "timeloom::keys", "timeloom::bytes"
+_ASYNC_TASKS, _TRANSFERS = "-Dask-Async-Tasks", "-Dask-Transfers"  # of the names of lanes
 
 
 def _is_known(function: "Any", arguments: "tuple[str, ...]") -> bool:
@@ -54,12 +55,44 @@ def _task_maker(module: "Any", run_task: "Callable[..., Awaitable[Any]]") -> "Ca
     return run_task_async
 
 
-def take_coroutines() -> None:
-    """Take the functions by which workers of this process run tasks that are coroutines."""
-    module: Any = sys.modules["distributed.worker"]
+def _transfer_maker(fetch: "Callable[..., Awaitable[Any]]") -> "Callable[..., Awaitable[Any]]":
+    def gather_dep(
+        self: "Any", worker: str, to_gather: "Any", total_nbytes: int, *, stimulus_id: str
+    ) -> "Awaitable[Any]":
+        coroutine = fetch(self, worker, to_gather, total_nbytes, stimulus_id=stimulus_id)
+        try:
+            facts: _Facts = [(_PEER, worker), (_KEYS, len(to_gather)), (_BYTES, int(total_nbytes))]
+            return _core.task_steps("Dask", "transfer", False, f"{self.name}{_TRANSFERS}", facts, coroutine)
+        except Exception:  # of an unknown version
+            return coroutine
+
+    return gather_dep
+
+
+def _take_tasks(module: "Any") -> bool:
+    """Return False for an unknown version. Versions before 2024.12 have no such function."""
     run_task: Any = getattr(module, "_run_task_async", None)
     if _is_known(run_task, ("task", "data", "time_delay")):
         module._run_task_async = _task_maker(module, run_task)
-    elif run_task is not None:  # versions before 2024.12 have none
-        version = getattr(sys.modules["distributed"], "__version__", "")
+        return True
+    return run_task is None
+
+
+def _take_transfers(worker: "Any") -> bool:
+    """Return False for an unknown version."""
+    fetch: Any = getattr(worker, "gather_dep", None)
+    known = ("self", "worker", "to_gather", "total_nbytes", "stimulus_id")
+    if not _is_known(getattr(fetch, "__wrapped__", fetch), known):
+        return False
+    worker.gather_dep = _transfer_maker(fetch)
+    return True
+
+
+def take_coroutines() -> None:
+    """Take the functions by which workers of this process run tasks that are coroutines, and fetch values."""
+    module: Any = sys.modules["distributed.worker"]
+    version = getattr(sys.modules["distributed"], "__version__", "")
+    if not _take_tasks(module):
         _core.note_unknown_engine(f"distributed {version} that are coroutines")
+    if not _take_transfers(getattr(module, "Worker", None)):
+        _core.note_unknown_engine(f"transfers of distributed {version}")

@@ -17,7 +17,7 @@ _SPARK, _SPARK_TIMES = "Spark worker ", "times of tasks"
 _OTHERS = ("Ray worker ", "Ray actor ", _SPARK)
 _Told = list[tuple[str, float, float, float]]  # keys, and when a task was ready, when sent, and when Spark told so
 _MAIN = "MainThread"
-_THREADS = ("-Dask-Default-Threads", "-Dask-Actor-Threads", "-Dask-Async-Tasks")
+_THREADS = ("-Dask-Default-Threads", "-Dask-Actor-Threads", "-Dask-Async-Tasks", "-Dask-Transfers")
 
 
 def worker_name(process: str, thread: str) -> str:

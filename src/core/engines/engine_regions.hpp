@@ -27,6 +27,8 @@ inline constexpr std::string_view kEngineGroups[] = {kDaskGroup,   kCeleryGroup,
 // Values that go from memory to a worker's disk, and back.
 inline constexpr char kDaskSpill[] = "spill to disk";
 inline constexpr char kDaskUnspill[] = "read spilled";
+// Values that a worker fetches from another one.
+inline constexpr char kDaskTransfer[] = "transfer";
 // The region in which a process asks Ray for a task.
 inline constexpr char kRayRequest[] = "ray.remote";
 // The region in which a program asks Spark for the times of its tasks.
@@ -56,8 +58,14 @@ inline constexpr char kStageParameter[] = "timeloom::stage";
 inline constexpr char kPartitionParameter[] = "timeloom::partition";
 inline constexpr char kAttemptParameter[] = "timeloom::attempt";
 
+// The same of a transfer: the worker that has the values, the number of their keys, and their size,
+// as far as the engine knows it.
+inline constexpr char kPeerParameter[] = "timeloom::peer";
+inline constexpr char kKeysParameter[] = "timeloom::keys";
+inline constexpr char kBytesParameter[] = "timeloom::bytes";
+
 // The name of such a parameter for tables and exports; empty: the parameter does not describe a
-// task.
+// task or a transfer.
 inline std::string_view task_parameter_text(const Parameter& parameter) noexcept {
   if (parameter.name == kKeyParameter) return "task key";
   if (parameter.name == kQueuedParameter) return "task queued ns";
@@ -70,6 +78,9 @@ inline std::string_view task_parameter_text(const Parameter& parameter) noexcept
   if (parameter.name == kStageParameter) return "task stage";
   if (parameter.name == kPartitionParameter) return "task partition";
   if (parameter.name == kAttemptParameter) return "task attempt";
+  if (parameter.name == kPeerParameter) return "transfer peer";
+  if (parameter.name == kKeysParameter) return "transfer keys";
+  if (parameter.name == kBytesParameter) return "transfer bytes";
   return {};
 }
 
@@ -81,6 +92,12 @@ inline bool tells_of_task(const Parameter& parameter) noexcept {
 inline bool is_engine_task(const Region& region) noexcept {
   return region.role == RegionRole::kTask && region.paradigm == Paradigm::kUser &&
          std::ranges::find(kEngineGroups, region.group) != std::end(kEngineGroups);
+}
+
+// Whether a worker fetches values in each visit of the region.
+inline bool is_engine_transfer(const Region& region) noexcept {
+  return region.group == kDaskGroup && region.name == kDaskTransfer &&
+         region.role == RegionRole::kDataTransfer;
 }
 
 // Whether the region tells of times of Spark's tasks.
@@ -100,9 +117,10 @@ inline bool is_task_request(const Region& region) noexcept {
 inline constexpr char kEngine[] = "timeloom::engine";
 inline constexpr char kUnknownEngine[] = "timeloom::unknown_engine";
 
-// The message about an engine in a version that Timeloom does not know.
+// The message about an engine in a version that Timeloom does not know, or about its transfers.
 inline std::string unknown_engine_text(const std::string& engine) {
-  return "tasks of " + engine + " are not recognised: Timeloom does not know this version [TL060]";
+  const char* const what = engine.starts_with("transfers of ") ? "" : "tasks of ";
+  return what + engine + " are not recognised: Timeloom does not know this version [TL060]";
 }
 
 // The names of processes that are workers begin with these, see python/session/worker_name.cpp.
@@ -115,11 +133,13 @@ inline constexpr char kSparkWorker[] = "Spark worker";
 inline constexpr char kForkedWorker[] = "ForkPoolWorker-";
 
 // In the names of locations of coroutines of a worker: behind the name of the worker, before the
-// number of the location. Tasks of Dask; methods of actors of Ray.
+// number of the location. Tasks of Dask and its transfers; methods of actors of Ray.
 inline constexpr std::string_view kDaskAsyncTasks = "-Dask-Async-Tasks";
+inline constexpr std::string_view kDaskTransfers = "-Dask-Transfers";
 inline constexpr std::string_view kRayAsyncTasks = "Ray-Async-Tasks";
 inline bool is_engine_lane(std::string_view location) noexcept {
   return location.find(kDaskAsyncTasks) != std::string_view::npos ||
+         location.find(kDaskTransfers) != std::string_view::npos ||
          location.starts_with(kRayAsyncTasks);
 }
 

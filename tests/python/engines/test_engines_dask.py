@@ -200,6 +200,29 @@ def test_coroutines(measure, timeloom, calls, processes, options):
         assert row["in_tasks_s"] + sum(row["idle_s"].values()) == pytest.approx(row["threads"] * length)
 
 
+def test_transfers_of_an_unknown_version(measure, timeloom):
+    """The worker fetches values as ever, and the report tells that the transfers are not recorded."""
+    run, output = measure(program("""
+        import distributed.worker
+
+        known = distributed.worker.Worker.gather_dep
+
+        async def gather_dep(self, peer, *arguments, **named):
+            return await known(self, peer, *arguments, **named)
+
+        distributed.worker.Worker.gather_dep = gather_dep
+
+        if __name__ == "__main__":
+            with cluster(n_workers=2, threads_per_worker=1, processes=False) as workers, Client(workers) as client:
+                one, two = client.scheduler_info()["workers"]
+                print(client.submit(total, [client.submit(inc, 3, workers=[one])], workers=[two]).result())
+        """))  # fmt: skip
+    assert output == "4\n" and rows_by(timeloom, run, "task") == {"inc": 1, "total": 1}
+    told = timeloom("report", run.directory).stdout
+    assert re.search(r"transfers of distributed [0-9.]+ are not recognised: .* \[TL060\]", told)
+    assert json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)["transfers"] == []
+
+
 def test_coroutines_of_an_unknown_version(measure, timeloom, calls):
     """They run as ever, and the report tells that they lack regions; other tasks have some."""
     run, output = measure(program("""
@@ -225,6 +248,42 @@ def test_coroutines_of_an_unknown_version(measure, timeloom, calls):
     assert sum(run.visits("__main__.fetch")) == 1
     told = timeloom("report", run.directory).stdout
     assert re.search(r"tasks of distributed [0-9.]+ that are coroutines are not recognised: .* \[TL060\]", told)
+
+
+@pytest.mark.parametrize("processes", [True, False])
+def test_transfers(measure, timeloom, processes):
+    """One worker fetches the values of the other; the program counts the keys and the bytes as well."""
+    run, output = measure(program(f"""
+        import distributed
+
+        def make(n): return bytes(n)
+
+        def size(*parts): return sum(len(part) for part in parts)
+
+        if __name__ == "__main__":
+            with cluster(n_workers=2, threads_per_worker=1, processes={processes}) as workers, Client(workers) as client:
+                one, two = client.scheduler_info()["workers"]
+                parts = client.map(make, range(1000, 1010), workers=[one])
+                distributed.wait(parts)
+                bytes_made = sum(client.run_on_scheduler(lambda dask_scheduler: [
+                    task.nbytes for task in dask_scheduler.tasks.values()]))
+                total = client.submit(size, *parts, workers=[two]).result()
+                fetched = client.run(lambda dask_worker: len(dask_worker.transfer_incoming_log))[two]
+                print(json.dumps([total, bytes_made, fetched, one]))
+        """))  # fmt: skip
+    total, bytes_made, fetched, source = json.loads(output)
+    assert total == sum(range(1000, 1010)) and fetched > 0
+    (row,) = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)["transfers"]
+    assert (row["transfers"], row["keys"], row["bytes"]) == (fetched, 10, bytes_made)
+    assert 0 < row["longest_s"] <= row["in_transfers_s"] <= row["total_s"]
+    workers = json.loads(timeloom("report", "--by", "worker", "--json", run.directory).stdout)["rows"]
+    known = {one["name"]: (one["tasks"], one["transfers"], one["in_transfers_s"]) for one in workers}
+    assert known[row["worker"]] == (1, fetched, pytest.approx(row["total_s"]))
+    assert sorted(known.values())[1][:2] == (10, 0) and len(known) == 2
+    told = [event for event in package.read(run.directory).events() if event["event"] == "parameter"]
+    assert [event["text"] for event in told if event["name"] == "transfer peer"] == fetched * [source]
+    assert " transfer" in timeloom("report", "--by", "worker", run.directory).stdout.splitlines()[0]
+    assert "to worker" in timeloom("report", "--tasks", run.directory).stdout
 
 
 def test_critical_path(measure, timeloom):

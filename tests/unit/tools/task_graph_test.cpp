@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/report/engines/task_transfers.hpp"
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -258,6 +260,24 @@ TEST(TaskGraph, CountsTheIdleTimeOfPlacesRatherThanOfLanes) {
   EXPECT_DOUBLE_EQ(workers[0].idle.sum(), 4);
   EXPECT_EQ(workers[1].threads, 1u);
   EXPECT_DOUBLE_EQ(workers[1].idle.sum(), 0);
+}
+
+// Two that overlap, one within them, and one later; another worker.
+TEST(Transfers, TellsTheTimeInWhichAnyOfThemRan) {
+  const std::vector<TransferRow> rows = transfer_rows({{"a", 7, 8, 1, 5},
+                                                       {"a", 1, 4, 2, 10},
+                                                       {"a", 2, 5, 1, 20},
+                                                       {"b", 0, 1.5, 1, 30},
+                                                       {"a", 3, 3.5, 1, 40}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].worker, "a");
+  EXPECT_EQ(rows[0].transfers, 4u);
+  EXPECT_EQ(rows[0].keys, 5u);
+  EXPECT_EQ(rows[0].bytes, 75u);
+  EXPECT_DOUBLE_EQ(rows[0].any, 5);
+  EXPECT_DOUBLE_EQ(rows[0].total, 7.5);
+  EXPECT_DOUBLE_EQ(rows[0].longest, 3);
+  EXPECT_DOUBLE_EQ(rows[1].any, 1.5);
 }
 
 TEST(TaskGraph, SeesClocksThatDiffer) {

@@ -217,12 +217,20 @@ PyMethodDef kDaskMethods[] = {
 
 int add_dask_times(PyObject* module) { return PyModule_AddFunctions(module, kDaskMethods); }
 
+namespace {
+
+// WorkerState._handle_acquire_replicas(self, event): a worker without tasks may fetch values.
+void on_replicas(InterpreterFrame*, bool) noexcept { take_coroutines(); }
+
+}  // namespace
+
 void watch_dask() {
   watch_function("distributed.worker._run_task", on_task);
   watch_function("distributed.worker.apply_function", on_task);  // versions before 2024.12
   watch_function("distributed.worker._run_actor", on_task);
   const std::string state = "distributed.worker_state_machine.WorkerState.";
   watch_function(state + "_handle_compute_task", on_arrival);
+  watch_function(state + "_handle_acquire_replicas", on_replicas);
   watch_function(state + "_transition_waiting_ready", on_ready);
   watch_function(state + "_transition_waiting_constrained", on_ready);
   watch_function(state + "_purge_state", on_purge);

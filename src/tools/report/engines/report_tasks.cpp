@@ -119,6 +119,17 @@ RowTable<QueueRow> queue_table() {
            {"fetched_s", Unit::kSeconds, &QueueRow::fetched}}};
 }
 
+RowTable<TransferRow> transfer_table() {
+  return {"to worker",
+          {{"worker", Unit::kText, &TransferRow::worker},
+           {"transfers", Unit::kCount, &TransferRow::transfers, {1, "transfers"}},
+           {"keys", Unit::kCount, &TransferRow::keys, {2, "   keys"}},
+           {"bytes", Unit::kBytes, &TransferRow::bytes, {3, "   bytes"}},
+           {"in_transfers_s", Unit::kSeconds, &TransferRow::any, {4, "   time"}},
+           {"total_s", Unit::kSeconds, &TransferRow::total},
+           {"longest_s", Unit::kSeconds, &TransferRow::longest, {5, "longest"}}}};
+}
+
 void write_head(const TaskGraph& graph, const std::vector<WorkerRow>& workers,
                 const std::string& engines, const Text& text) {
   double in_tasks = 0, idle = 0;
@@ -256,25 +267,25 @@ nlohmann::ordered_json rows_json(const TaskGraph& graph) {
 
 }  // namespace
 
-void write_graph(const TaskGraph& graph, const std::vector<TaskRow>& names,
-                 const std::string& engines, const std::vector<std::string>& losses,
-                 const Terminal& terminal, Output& output) {
+void write_graph(const TaskReport& report, const Terminal& terminal, Output& output) {
   const Text text{terminal, output};
+  const TaskGraph& graph = report.graph;
   const std::vector<WorkerRow> workers = graph.workers();
-  write_losses(losses, terminal, output);
-  write_head(graph, workers, engines, text);
+  write_losses(report.losses, terminal, output);
+  write_head(graph, workers, report.engines, text);
   write_path(graph, text);
   write_steps(graph, text);
   const std::map<std::string, QueueRow> queues = queues_by_name(graph);
-  text.table(name_table(queues), names);
+  text.table(name_table(queues), report.names);
   text.table(worker_table(workers), workers);
+  if (!report.transfers.empty()) text.table(transfer_table(), report.transfers);
   write_missing(graph, text);
 }
 
-void write_graph_json(const TaskGraph& graph, const std::vector<TaskRow>& names,
-                      const std::vector<std::string>& losses, Output& output) {
+void write_graph_json(const TaskReport& report, Output& output) {
+  const TaskGraph& graph = report.graph;
   nlohmann::ordered_json all = {{"format", "timeloom-report-task-graph"}, {"version", 1}};
-  all["losses"] = losses;
+  all["losses"] = report.losses;
   all["tasks"] = graph.tasks().size();
   all["start_s"] = graph.start();
   all["end_s"] = graph.end();
@@ -282,9 +293,10 @@ void write_graph_json(const TaskGraph& graph, const std::vector<TaskRow>& names,
   all["clock_error_s"] = graph.backwards();
   all["path"] = path_json(graph);
   all["path_rows"] = rows_json(graph);
-  all["names"] = name_table({}).json(names);
+  all["names"] = name_table({}).json(report.names);
   all["queues"] = queue_table().json(graph.queues());
   all["workers"] = worker_table({}).json(graph.workers());
+  all["transfers"] = transfer_table().json(report.transfers);
   output.write(json_text(all, 2) + "\n");
 }
 
@@ -303,18 +315,20 @@ void print_graph(const std::filesystem::path& run,
   profile::CallTreeSink paths;
   const std::array<RunSink*, 2> sinks = {&scan, &paths};
   source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
-  const TaskGraph graph = scan.take_graph();
-  if (graph.tasks().empty()) {
+  TaskReport report{scan.take_graph(),
+                    {},
+                    transfer_rows(scan.take_transfers()),
+                    scan.engines(),
+                    facts_of(source->definitions()).losses};
+  if (report.graph.tasks().empty()) {
     throw Error(run.string() +
                 " has no tasks of an engine; docs/engines.md lists the engines [TL470]");
   }
-  std::vector<std::string> losses = facts_of(source->definitions()).losses;
-  if (!scan.is_complete()) losses.emplace_back(kNeedsLeftOut);
+  if (!scan.is_complete()) report.losses.emplace_back(kNeedsLeftOut);
   const profile::CallTree tree = paths.take();
-  const std::vector<TaskRow> names = task_rows(tree, GroupKey::kTask, chosen(tree.definitions));
+  report.names = task_rows(tree, GroupKey::kTask, chosen(tree.definitions));
   Output output;
-  json ? write_graph_json(graph, names, losses, output)
-       : write_graph(graph, names, scan.engines(), losses, Terminal::detect(colour), output);
+  json ? write_graph_json(report, output) : write_graph(report, Terminal::detect(colour), output);
   output.flush();
 }
 

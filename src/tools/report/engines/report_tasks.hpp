@@ -14,18 +14,22 @@
 #include "core/definitions.hpp"
 #include "tools/report/engines/task_graph.hpp"
 #include "tools/report/engines/task_rows.hpp"
+#include "tools/report/engines/task_transfers.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
 namespace timeloom::tools {
 
-// `names`: of all tasks, a row for each prefix. `engines`: their names, "Dask". `losses`: sentences
-// about the run, as in RunFacts.
-void write_graph(const TaskGraph& graph, const std::vector<TaskRow>& names,
-                 const std::string& engines, const std::vector<std::string>& losses,
-                 const Terminal& terminal, Output& output);
-void write_graph_json(const TaskGraph& graph, const std::vector<TaskRow>& names,
-                      const std::vector<std::string>& losses, Output& output);
+struct TaskReport {
+  TaskGraph graph;
+  std::vector<TaskRow> names;          // of all tasks, a row for each prefix
+  std::vector<TransferRow> transfers;  // a row for each worker that has fetched values
+  std::string engines;                 // their names, "Dask"
+  std::vector<std::string> losses;     // sentences about the run, as in RunFacts
+};
+
+void write_graph(const TaskReport& report, const Terminal& terminal, Output& output);
+void write_graph_json(const TaskReport& report, Output& output);
 
 // To standard output. `chosen`: the threads that count.
 void print_graph(const std::filesystem::path& run,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/engines/engine_regions.hpp"
 #include "profile/engine_counts.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/report/table/row_table.hpp"
@@ -29,6 +30,10 @@ class TaskRows {
     const WorkTimes times = work_times(tree_, filter, cost_);
     const std::vector<profile::Totals> totals = profile::sum_locations(tree_, filter);
     for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
+      if (worker != nullptr && is_transfer(i)) {
+        rows_[*worker].transfers += totals[i].visits;
+        rows_[*worker].in_transfers += seconds(totals[i].inclusive, tree_.definitions);
+      }
       if (!tasks_[i].defined()) continue;
       TaskRow& row = rows_[worker == nullptr ? name_of_task(i) : *worker];
       row.working += times.working[i];
@@ -57,6 +62,11 @@ class TaskRows {
     return tree_.definitions.regions[tasks_[node].value()].name;
   }
 
+  bool is_transfer(std::size_t node) const {
+    const RegionId region = tree_.nodes[node].region;
+    return region.defined() && is_engine_transfer(tree_.definitions.regions[region.value()]);
+  }
+
   const profile::CallTree& tree_;
   const std::optional<CallCost>& cost_;
   const std::vector<RegionId> tasks_;
@@ -77,21 +87,26 @@ std::map<std::string, std::set<LocationId>> locations_of_workers(
 
 const char* word_of(GroupKey key) { return key == GroupKey::kTask ? "task" : "worker"; }
 
-// `all`: seconds of all rows.
-RowTable<TaskRow> task_table(double all) {
+// `all`: seconds of all rows. `transfers`: the rows are workers, and have fetched values.
+RowTable<TaskRow> task_table(double all, bool transfers) {
   const auto mean = [](const TaskRow& row) {
     return row.tasks == 0 ? 0 : row.total / static_cast<double>(row.tasks);
   };
   const auto share = [all](const TaskRow& row) { return all == 0 ? 0 : row.total / all; };
-  return {"",
-          {{"name", Unit::kText, &TaskRow::name},
-           {"tasks", Unit::kCount, &TaskRow::tasks, {3, "  tasks"}},
-           {"total_s", Unit::kSeconds, &TaskRow::total, {2, "  total"}},
-           {"mean_s", Unit::kSeconds, mean, {4, "   mean"}},
-           {"longest_s", Unit::kSeconds, &TaskRow::most, {5, "longest"}},
-           {"working_s", Unit::kSeconds, &TaskRow::working, {6, "working"}},
-           {"waiting_s", Unit::kSeconds, &TaskRow::waiting, {7, "waiting"}},
-           {"", Unit::kShare, share, {1, " share"}}}};
+  RowTable<TaskRow> table{"",
+                          {{"name", Unit::kText, &TaskRow::name},
+                           {"tasks", Unit::kCount, &TaskRow::tasks, {3, "  tasks"}},
+                           {"total_s", Unit::kSeconds, &TaskRow::total, {2, "  total"}},
+                           {"mean_s", Unit::kSeconds, mean, {4, "   mean"}},
+                           {"longest_s", Unit::kSeconds, &TaskRow::most, {5, "longest"}},
+                           {"working_s", Unit::kSeconds, &TaskRow::working, {6, "working"}},
+                           {"waiting_s", Unit::kSeconds, &TaskRow::waiting, {7, "waiting"}},
+                           {"", Unit::kShare, share, {1, " share"}}}};
+  if (!transfers) return table;
+  table.columns.push_back({"transfers", Unit::kCount, &TaskRow::transfers});
+  table.columns.push_back(
+      {"in_transfers_s", Unit::kSeconds, &TaskRow::in_transfers, {8, "transfer"}});
+  return table;
 }
 
 }  // namespace
@@ -118,7 +133,9 @@ void write_tasks(const std::vector<TaskRow>& rows, GroupKey key,
   write_losses(losses, terminal, output);
   double all = 0;
   for (const TaskRow& row : rows) all += row.total;
-  const RowTable<TaskRow> table = task_table(all);
+  const bool transfers =
+      std::ranges::any_of(rows, [](const TaskRow& row) { return row.transfers > 0; });
+  const RowTable<TaskRow> table = task_table(all, transfers);
   output.write(terminal.paint(formatted("{}  {}\n", table.headings(), word_of(key)), Ink::kDim));
   table.write_lines(rows, terminal, output);
 }
@@ -130,7 +147,7 @@ void write_tasks_json(const std::vector<TaskRow>& rows, GroupKey key,
   all["version"] = 1;
   all["by"] = word_of(key);
   all["losses"] = losses;
-  all["rows"] = task_table(0).json(rows);
+  all["rows"] = task_table(0, key == GroupKey::kWorker).json(rows);
   output.write(json_text(all, 2) + "\n");
 }
 

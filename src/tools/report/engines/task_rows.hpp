@@ -27,6 +27,9 @@ struct TaskRow {
   double most = 0;  // the longest task
   double working = 0;
   double waiting = 0;
+  // Of a worker: the transfers that have fetched values for it, and the sum of their times.
+  std::uint64_t transfers = 0;
+  double in_transfers = 0;
 };
 
 // `key`: kTask or kWorker. By their total time; `cost` is taken from the working time. A worker

@@ -39,6 +39,7 @@ class TaskScan::OneLocation final : public LocationSink {
     const std::scoped_lock lock(all_.mutex_);
     std::ranges::move(tasks_, std::back_inserter(all_.tasks_));
     std::ranges::move(spilling_, std::back_inserter(all_.spilling_));
+    std::ranges::move(transfers_, std::back_inserter(all_.transfers_));
     all_.requests_.merge(requests_);
     all_.times_.merge(times_);
   }
@@ -61,6 +62,7 @@ class TaskScan::OneLocation final : public LocationSink {
     tells_times_ = kind == Kind::kTimes;
     if (kind == Kind::kSpilling) spill_start_ = time_of(event);
     if (kind == Kind::kSuspension) on_lane_ = true;
+    if (kind == Kind::kTransfer) transfer_ = {worker_, time_of(event), time_of(event)};
     if (kind == Kind::kRequest || kind == Kind::kTimes) request_start_ = time_of(event);
     if (kind != Kind::kTask) return;
     TaskRun task;
@@ -80,6 +82,10 @@ class TaskScan::OneLocation final : public LocationSink {
     if (kind_of(event) == Kind::kSpilling) {
       spilling_.push_back({process_, spill_start_, time_of(event)});
     }
+    if (kind_of(event) == Kind::kTransfer) {
+      transfer_.end = time_of(event);
+      transfers_.push_back(transfer_);
+    }
     if (!open_.empty() && open_.back().first == depth_) {
       open_.back().second.end = time_of(event);
       tasks_.push_back(std::move(open_.back().second));
@@ -96,9 +102,11 @@ class TaskScan::OneLocation final : public LocationSink {
     if (index < definitions_.strings.size()) text(name, definitions_.strings[index]);
   }
 
-  // Of the task that was just entered, or that Spark tells of.
+  // Of the task or transfer that was just entered, or of a task that Spark tells of.
   void number(const std::string& name, std::uint64_t value) {
     const double time = static_cast<double>(value) * 1e-9;
+    if (name == kKeysParameter) transfer_.keys = value;
+    if (name == kBytesParameter) transfer_.bytes = value;
     if (told_ != nullptr) {
       if (name == kReadyBeforeParameter) told_->ready = request_start_ - time;
       if (name == kSentBeforeParameter) told_->sent = request_start_ - time;
@@ -134,6 +142,7 @@ class TaskScan::OneLocation final : public LocationSink {
   bool on_lane_;  // its tasks are coroutines
   std::uint32_t depth_ = 0;
   double spill_start_ = 0;
+  Transfer transfer_;  // the last one
   double request_start_ = 0;
   TaskRequest* request_ = nullptr;  // the last one, until its region ends
   bool tells_times_ = false;        // the region that was entered last does
@@ -143,6 +152,7 @@ class TaskScan::OneLocation final : public LocationSink {
   std::vector<std::pair<std::uint32_t, TaskRun>> open_;  // with their depths
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
+  std::vector<Transfer> transfers_;
 };
 
 void TaskScan::begin(const Definitions& definitions) {
@@ -153,12 +163,13 @@ void TaskScan::begin(const Definitions& definitions) {
         region.group == kDaskGroup && (region.name == kDaskSpill || region.name == kDaskUnspill);
     const bool is_task = is_engine_task(region);
     if (is_task) engines.insert(region.group);
-    regions_.push_back(spills                     ? Kind::kSpilling
-                       : is_task                  ? Kind::kTask
-                       : is_task_request(region)  ? Kind::kRequest
-                       : tells_task_times(region) ? Kind::kTimes
-                       : is_suspension(region)    ? Kind::kSuspension
-                                                  : Kind::kOther);
+    regions_.push_back(spills                       ? Kind::kSpilling
+                       : is_task                    ? Kind::kTask
+                       : is_task_request(region)    ? Kind::kRequest
+                       : tells_task_times(region)   ? Kind::kTimes
+                       : is_suspension(region)      ? Kind::kSuspension
+                       : is_engine_transfer(region) ? Kind::kTransfer
+                                                    : Kind::kOther);
   }
   for (const std::string& engine : engines) engines_ += (engines_.empty() ? "" : ", ") + engine;
   for (const Parameter& parameter : definitions.parameters) {

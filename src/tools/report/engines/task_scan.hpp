@@ -14,6 +14,7 @@
 
 #include "core/event.hpp"
 #include "tools/report/engines/task_graph.hpp"
+#include "tools/report/engines/task_transfers.hpp"
 
 namespace timeloom::tools {
 
@@ -31,13 +32,22 @@ class TaskScan final : public RunSink {
     add_times(tasks_, times_);
     return {std::move(tasks_), std::move(spilling_)};
   }
+  std::vector<Transfer> take_transfers() { return std::move(transfers_); }
   // False: the graph lacks values that tasks take. Known after take_graph().
   bool is_complete() const { return is_complete_; }
   const std::string& engines() const { return engines_; }  // "Dask, joblib"
 
  private:
   class OneLocation;
-  enum class Kind : std::uint8_t { kOther, kTask, kSpilling, kRequest, kTimes, kSuspension };
+  enum class Kind : std::uint8_t {
+    kOther,
+    kTask,
+    kSpilling,
+    kRequest,
+    kTimes,
+    kSuspension,
+    kTransfer
+  };
 
   std::set<LocationId> locations_;
   const Definitions* definitions_ = nullptr;
@@ -47,6 +57,7 @@ class TaskScan final : public RunSink {
   std::mutex mutex_;
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
+  std::vector<Transfer> transfers_;
   TaskRequests requests_;
   SparkTimesByKey times_;
   bool is_complete_ = true;
