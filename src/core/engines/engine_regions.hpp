@@ -29,6 +29,8 @@ inline constexpr char kDaskSpill[] = "spill to disk";
 inline constexpr char kDaskUnspill[] = "read spilled";
 // Values that a worker fetches from another one.
 inline constexpr char kDaskTransfer[] = "transfer";
+// The scheduler's own work.
+inline constexpr char kDaskSchedule[] = "schedule tasks";
 // The region in which a process asks Ray for a task.
 inline constexpr char kRayRequest[] = "ray.remote";
 // The region in which a program asks Spark for the times of its tasks.
@@ -98,6 +100,12 @@ inline bool is_engine_task(const Region& region) noexcept {
 inline bool is_engine_transfer(const Region& region) noexcept {
   return region.group == kDaskGroup && region.name == kDaskTransfer &&
          region.role == RegionRole::kDataTransfer;
+}
+
+// Whether a scheduler works in each visit of the region.
+inline bool is_scheduling(const Region& region) noexcept {
+  return region.group == kDaskGroup && region.name == kDaskSchedule &&
+         region.role == RegionRole::kCode;
 }
 
 // Whether the region tells of times of Spark's tasks.

@@ -200,6 +200,46 @@ def test_coroutines(measure, timeloom, calls, processes, options):
         assert row["in_tasks_s"] + sum(row["idle_s"].values()) == pytest.approx(row["threads"] * length)
 
 
+@pytest.mark.parametrize("options", [[], ["--engine-functions"]], ids=["left out", "recorded"])
+def test_scheduler(measure, timeloom, options):
+    """Its work is one region for each call from outside: each graph and each end of a task is one, or a part of one."""
+    run, output = measure(program("""
+        from distributed.scheduler import Scheduler
+
+        calls = depth = 0
+
+        def count(name):
+            known = getattr(Scheduler, name)
+
+            def counted(*arguments, **named):
+                global calls, depth
+                calls += depth == 0
+                depth += 1
+                try:
+                    return known(*arguments, **named)
+                finally:
+                    depth -= 1
+
+            setattr(Scheduler, name, counted)
+
+        for name in ("transitions", "_transitions", "handle_task_finished", "handle_task_erred",
+                     "_create_taskstate_from_graph", "stimulus_queue_slots_maybe_opened"):
+            count(name)
+
+        if __name__ == "__main__":
+            with cluster(n_workers=1, threads_per_worker=2) as workers, Client(workers) as client:
+                run_all(client)
+            print(calls)
+        """), *options)  # fmt: skip
+    visits = sum(run.visits("schedule tasks"))
+    assert visits == int(output.split()[-1]) > 22  # tasks, and graphs
+    graph = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)
+    scheduler = graph["scheduler"]
+    assert 20 <= scheduler["times"] <= visits
+    assert 0 < scheduler["longest_s"] < scheduler["busy_s"] < graph["end_s"] - graph["start_s"]
+    assert timeloom("report", "--tasks", run.directory).stdout.splitlines()[1].startswith("the scheduler was busy for ")
+
+
 def test_transfers_of_an_unknown_version(measure, timeloom):
     """The worker fetches values as ever, and the report tells that the transfers are not recorded."""
     run, output = measure(program("""

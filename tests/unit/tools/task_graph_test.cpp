@@ -280,6 +280,13 @@ TEST(Transfers, TellsTheTimeInWhichAnyOfThemRan) {
   EXPECT_DOUBLE_EQ(rows[1].any, 1.5);
 }
 
+TEST(Scheduler, CountsWhatLiesBetweenTwoTimes) {
+  const SchedulerWork work = scheduler_work({{0, 1}, {1.5, 3}, {4, 5}, {9, 12}, {13, 14}}, 2, 10);
+  EXPECT_EQ(work.times, 3u);
+  EXPECT_DOUBLE_EQ(work.busy, 3);
+  EXPECT_DOUBLE_EQ(work.longest, 1);
+}
+
 TEST(TaskGraph, SeesClocksThatDiffer) {
   const TaskGraph graph({task("a-1", 1, 0, 3), task("b-1", 2, 2.9995, 4, {"a-1"})}, {});
   EXPECT_TRUE(graph.has_needs());

@@ -219,6 +219,17 @@ int add_dask_times(PyObject* module) { return PyModule_AddFunctions(module, kDas
 
 namespace {
 
+// Functions of the scheduler that call each other: the outermost one is the region.
+void on_scheduler(InterpreterFrame* frame, bool recorded) noexcept try {
+  if (!record::recording()) return;
+  static const EventWord kWord = scheduler_word(kDaskGroup, kDaskSchedule);
+  const auto is_open = [](const record::OpenRegion& open) { return open.enter == kWord; };
+  if (std::ranges::any_of(record::t_recorder->open_regions(), is_open)) return;
+  enter_in_call(frame, recorded, kWord);
+} catch (const std::exception&) {
+  return;
+}
+
 // WorkerState._handle_acquire_replicas(self, event): a worker without tasks may fetch values.
 void on_replicas(InterpreterFrame*, bool) noexcept { take_coroutines(); }
 
@@ -231,6 +242,13 @@ void watch_dask() {
   const std::string state = "distributed.worker_state_machine.WorkerState.";
   watch_function(state + "_handle_compute_task", on_arrival);
   watch_function(state + "_handle_acquire_replicas", on_replicas);
+  const std::string scheduler = "distributed.scheduler.";
+  for (const char* const name :
+       {"SchedulerState._transitions", "Scheduler.transitions", "Scheduler.handle_task_finished",
+        "Scheduler.handle_task_erred", "Scheduler._create_taskstate_from_graph",
+        "Scheduler.stimulus_queue_slots_maybe_opened"}) {
+    watch_function(scheduler + name, on_scheduler);
+  }
   watch_function(state + "_transition_waiting_ready", on_ready);
   watch_function(state + "_transition_waiting_constrained", on_ready);
   watch_function(state + "_purge_state", on_purge);

@@ -50,6 +50,10 @@ EventWord transfer_word(const char* engine, const char* name) {
       record::region_id(engine_region(engine, name, RegionRole::kDataTransfer)));
 }
 
+EventWord scheduler_word(const char* engine, const char* name) {
+  return record::enter_word(record::region_id(engine_region(engine, name, RegionRole::kCode)));
+}
+
 void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word) {
   record::enter_region(recorded ? record::user_token(word) : token_of(code_of(frame)), word);
 }

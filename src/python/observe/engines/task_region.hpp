@@ -20,6 +20,9 @@ extern void (*g_on_new_task)(const std::string& engine, const std::string& prefi
 // The word of a region in which the engine moves values, without a task. Throws as task_word().
 EventWord transfer_word(const char* engine, const char* name);
 
+// The word of a region in which the engine's scheduler works. Throws as task_word().
+EventWord scheduler_word(const char* engine, const char* name);
+
 // Enters the region in the call that the frame is about to run; it ends with the call. `recorded`:
 // the function itself is recorded, as the region around this one, whose leave closes both.
 void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word);

@@ -219,6 +219,16 @@ std::map<std::string, QueueRow> queues_by_name(const TaskGraph& graph) {
   return rows;
 }
 
+void write_scheduler(const TaskReport& report, const Text& text) {
+  const SchedulerWork& work = report.scheduler;
+  if (work.times == 0) return;
+  const double length = std::max(report.graph.end() - report.graph.start(), 1e-12);
+  text.output.write(
+      formatted("the scheduler was busy for {} ({} of the time), {} at most at once\n",
+                duration(work.busy, text.terminal, " "), percent(work.busy / length),
+                duration(work.longest, text.terminal, " ")));
+}
+
 // The parts that the run does not have, in words.
 void write_missing(const TaskGraph& graph, const Text& text) {
   const auto queued = std::ranges::count_if(
@@ -273,6 +283,7 @@ void write_graph(const TaskReport& report, const Terminal& terminal, Output& out
   const std::vector<WorkerRow> workers = graph.workers();
   write_losses(report.losses, terminal, output);
   write_head(graph, workers, report.engines, text);
+  write_scheduler(report, text);
   write_path(graph, text);
   write_steps(graph, text);
   const std::map<std::string, QueueRow> queues = queues_by_name(graph);
@@ -296,6 +307,9 @@ void write_graph_json(const TaskReport& report, Output& output) {
   all["names"] = name_table({}).json(report.names);
   all["queues"] = queue_table().json(graph.queues());
   all["workers"] = worker_table({}).json(graph.workers());
+  all["scheduler"] = {{"times", report.scheduler.times},
+                      {"busy_s", report.scheduler.busy},
+                      {"longest_s", report.scheduler.longest}};
   all["transfers"] = transfer_table().json(report.transfers);
   output.write(json_text(all, 2) + "\n");
 }
@@ -318,12 +332,14 @@ void print_graph(const std::filesystem::path& run,
   TaskReport report{scan.take_graph(),
                     {},
                     transfer_rows(scan.take_transfers()),
+                    {},
                     scan.engines(),
                     facts_of(source->definitions()).losses};
   if (report.graph.tasks().empty()) {
     throw Error(run.string() +
                 " has no tasks of an engine; docs/engines.md lists the engines [TL470]");
   }
+  report.scheduler = scheduler_work(scan.scheduling(), report.graph.start(), report.graph.end());
   if (!scan.is_complete()) report.losses.emplace_back(kNeedsLeftOut);
   const profile::CallTree tree = paths.take();
   report.names = task_rows(tree, GroupKey::kTask, chosen(tree.definitions));

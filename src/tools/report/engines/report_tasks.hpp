@@ -24,6 +24,7 @@ struct TaskReport {
   TaskGraph graph;
   std::vector<TaskRow> names;          // of all tasks, a row for each prefix
   std::vector<TransferRow> transfers;  // a row for each worker that has fetched values
+  SchedulerWork scheduler;             // from the start of the first task to the end of the last
   std::string engines;                 // their names, "Dask"
   std::vector<std::string> losses;     // sentences about the run, as in RunFacts
 };

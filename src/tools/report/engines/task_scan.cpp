@@ -40,6 +40,7 @@ class TaskScan::OneLocation final : public LocationSink {
     std::ranges::move(tasks_, std::back_inserter(all_.tasks_));
     std::ranges::move(spilling_, std::back_inserter(all_.spilling_));
     std::ranges::move(transfers_, std::back_inserter(all_.transfers_));
+    std::ranges::move(scheduling_, std::back_inserter(all_.scheduling_));
     all_.requests_.merge(requests_);
     all_.times_.merge(times_);
   }
@@ -62,6 +63,7 @@ class TaskScan::OneLocation final : public LocationSink {
     tells_times_ = kind == Kind::kTimes;
     if (kind == Kind::kSpilling) spill_start_ = time_of(event);
     if (kind == Kind::kSuspension) on_lane_ = true;
+    if (kind == Kind::kScheduling) scheduling_.push_back({time_of(event), time_of(event)});
     if (kind == Kind::kTransfer) transfer_ = {worker_, time_of(event), time_of(event)};
     if (kind == Kind::kRequest || kind == Kind::kTimes) request_start_ = time_of(event);
     if (kind != Kind::kTask) return;
@@ -81,6 +83,9 @@ class TaskScan::OneLocation final : public LocationSink {
     tells_times_ = false;
     if (kind_of(event) == Kind::kSpilling) {
       spilling_.push_back({process_, spill_start_, time_of(event)});
+    }
+    if (kind_of(event) == Kind::kScheduling && !scheduling_.empty()) {
+      scheduling_.back().end = time_of(event);
     }
     if (kind_of(event) == Kind::kTransfer) {
       transfer_.end = time_of(event);
@@ -153,6 +158,7 @@ class TaskScan::OneLocation final : public LocationSink {
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
   std::vector<Transfer> transfers_;
+  std::vector<Scheduling> scheduling_;
 };
 
 void TaskScan::begin(const Definitions& definitions) {
@@ -169,6 +175,7 @@ void TaskScan::begin(const Definitions& definitions) {
                        : tells_task_times(region)   ? Kind::kTimes
                        : is_suspension(region)      ? Kind::kSuspension
                        : is_engine_transfer(region) ? Kind::kTransfer
+                       : is_scheduling(region)      ? Kind::kScheduling
                                                     : Kind::kOther);
   }
   for (const std::string& engine : engines) engines_ += (engines_.empty() ? "" : ", ") + engine;

@@ -32,6 +32,7 @@ class TaskScan final : public RunSink {
     add_times(tasks_, times_);
     return {std::move(tasks_), std::move(spilling_)};
   }
+  const std::vector<Scheduling>& scheduling() const { return scheduling_; }
   std::vector<Transfer> take_transfers() { return std::move(transfers_); }
   // False: the graph lacks values that tasks take. Known after take_graph().
   bool is_complete() const { return is_complete_; }
@@ -46,7 +47,8 @@ class TaskScan final : public RunSink {
     kRequest,
     kTimes,
     kSuspension,
-    kTransfer
+    kTransfer,
+    kScheduling
   };
 
   std::set<LocationId> locations_;
@@ -58,6 +60,7 @@ class TaskScan final : public RunSink {
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
   std::vector<Transfer> transfers_;
+  std::vector<Scheduling> scheduling_;
   TaskRequests requests_;
   SparkTimesByKey times_;
   bool is_complete_ = true;

@@ -31,4 +31,16 @@ std::vector<TransferRow> transfer_rows(std::vector<Transfer> transfers) {
   return rows;
 }
 
+SchedulerWork scheduler_work(const std::vector<Scheduling>& all, double from, double to) {
+  SchedulerWork work;
+  for (const Scheduling& one : all) {
+    const double time = std::min(one.end, to) - std::max(one.start, from);
+    if (time <= 0) continue;
+    ++work.times;
+    work.busy += time;
+    work.longest = std::max(work.longest, time);
+  }
+  return work;
+}
+
 }  // namespace timeloom::tools

@@ -30,4 +30,18 @@ struct TransferRow {  // of a worker
 // By `any`, the most first.
 std::vector<TransferRow> transfer_rows(std::vector<Transfer> transfers);
 
+// A time in which the scheduler worked.
+struct Scheduling {
+  double start = 0, end = 0;
+};
+
+struct SchedulerWork {
+  std::uint64_t times = 0;
+  double busy = 0;
+  double longest = 0;
+};
+
+// The parts of them between the two times.
+SchedulerWork scheduler_work(const std::vector<Scheduling>& all, double from, double to);
+
 }  // namespace timeloom::tools
