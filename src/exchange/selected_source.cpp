@@ -67,7 +67,8 @@ class SelectedLocation : public LocationSink {
     // Calls that end as the window starts, or start as it ends, are outside.
     const bool leaves = event.kind == EventKind::kLeave, enters = event.kind == EventKind::kEnter;
     if (time > choice_.span.from || (time == choice_.span.from && !leaves)) begin();
-    if (time > choice_.span.until || (time == choice_.span.until && enters)) close();
+    const bool after = time > choice_.span.until || (time == choice_.span.until && enters);
+    if (after && !reaches_into_window(event)) close();
     if (event.kind == EventKind::kEnter) return enter(event);
     if (event.kind == EventKind::kLeave) return leave(event);
     if (event.kind == EventKind::kSampleFrame && !is_chosen(event.ref)) return;
@@ -78,13 +79,21 @@ class SelectedLocation : public LocationSink {
     if (begun_ && !closed_) selected_.push_back(within(event));
   }
 
-  // Waiting since an event before the window, which may have been at any time of this gap: the part
-  // of it that the window has of the gap.
+  // Whether it is the waiting of a gap that has begun before the end of the window.
+  bool reaches_into_window(const Event& event) const {
+    return event.kind == EventKind::kWaiting && last_ < choice_.span.until;
+  }
+
+  // Waiting since an event before the window, or until one after it, may have been at any time of
+  // this gap: the part of it that the window has of the gap.
   Event within(Event event) const {
-    const std::uint64_t from = choice_.span.from, time = ticks(event.time);
-    if (event.kind != EventKind::kWaiting || last_ >= from) return event;
+    const std::uint64_t time = ticks(event.time);
+    const std::uint64_t from = std::max(choice_.span.from, last_);
+    const std::uint64_t until = std::min(choice_.span.until, time);
+    if (event.kind != EventKind::kWaiting || (from == last_ && until == time)) return event;
     const long double part =
-        static_cast<long double>(time - from) / static_cast<long double>(time - last_);
+        static_cast<long double>(until - from) / static_cast<long double>(time - last_);
+    event.time = Timestamp{until};
     event.value = static_cast<std::uint64_t>(part * static_cast<long double>(event.value));
     return event;
   }

@@ -1,5 +1,7 @@
 """`timeloom convert` as a command: its input, its selections, its output, and what it refuses."""
 
+import csv
+import io
 import json
 import os
 import signal
@@ -122,6 +124,25 @@ def test_a_window_of_regions(timeloom, run):
         ("main", 20, 24, 0), ("fib", 20, 24, 1), ("fib", 21, 24, 2), ("fib", 22, 24, 3)]  # fmt: skip
     said = one_line(timeloom("convert", run, "--to", "json", "--from", "nobody", "-o", "-", status=1))
     assert "no region 'nobody'" in said
+
+
+@pytest.mark.parametrize("options", [[], ["--causes"]])
+def test_windows_share_the_waiting_of_a_gap(timeloom, tmp_path, options):
+    """A window that starts or ends within a gap has its part of the waiting that is noted at the end of the gap."""
+    text = "import time\ndef nap(): time.sleep(0.4)\ndef main(): nap()\nmain()"
+    command = [sys.executable, "-m", "timeloom", "--quiet", *options, "-o", "run", "-c", text]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+    def waiting(*window):
+        done = timeloom("convert", "run", "--to", "csv", *window, "-o", "-", cwd=tmp_path)
+        (nap,) = [row for row in csv.DictReader(io.StringIO(done.stdout)) if row["name"] == "__main__.nap"]
+        return {name: int(value or 0) for name, value in nap.items() if name.startswith("metric.") and "waiting" in name}
+
+    whole = waiting()
+    parts = [waiting("--until", "100ms"), waiting("--from", "100ms", "--until", "300ms"), waiting("--from", "300ms")]
+    assert 380_000_000 < whole["metric.waiting"] and 190_000_000 < parts[1]["metric.waiting"] <= 200_000_000
+    for name, value in whole.items():
+        assert abs(sum(part[name] for part in parts) - value) <= 3, name
 
 
 def test_a_window_of_call_paths(timeloom, run):

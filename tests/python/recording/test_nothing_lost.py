@@ -392,7 +392,7 @@ def test_a_stack_that_overflows_is_said(measure, how):
 
 def test_a_limit_of_files_does_not_end_the_report(tmp_path, timeloom_program):
     ended(tmp_path, "work(100_000)\nos.kill(os.getpid(), signal.SIGKILL)\n", "--quiet", "--no-weave")
-    limited = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))  # noqa: E731
+    limited = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
     done = subprocess.run([timeloom_program, "report", "run"], cwd=tmp_path, capture_output=True, text=True,
                           preexec_fn=limited)  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (1, 1) and "File is too large" in done.stderr
@@ -402,7 +402,7 @@ def test_a_limit_of_files_does_not_end_the_report(tmp_path, timeloom_program):
 @pytest.mark.parametrize("ignored", [False, True])
 def test_a_program_finds_the_signal_of_that_limit_as_it_was(tmp_path, timeloom_program, ignored):
     command = [timeloom_program, "run", "--quiet", "-o", "run", "--program", "/bin/sh", "-c", "kill -XFSZ $$; echo alive"]
-    set_signal = lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN if ignored else signal.SIG_DFL)  # noqa: E731
+    set_signal = lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN if ignored else signal.SIG_DFL)
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, restore_signals=False,
                           preexec_fn=set_signal)  # fmt: skip
     assert (done.returncode, done.stdout) == ((0, "alive\n") if ignored else (128 + signal.SIGXFSZ, ""))
