@@ -219,6 +219,72 @@ def test_teams_of_different_sizes_are_shown_as_a_range(record, tmp_path, timeloo
     assert " 6   2 to 4 " in text and "teams of up to 4 threads" in text
 
 
+# Threads in which nothing else is recorded fork a team each, one after the other.
+THREADS = r"""
+#include <pthread.h>
+#include <unistd.h>
+static void* team(void* data) {
+#pragma omp parallel num_threads(2)
+  usleep(2000);
+  return data;
+}
+void make_teams(int threads) {
+  for (int i = 0; i < threads; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, 0, team, 0);
+    pthread_join(thread, 0);
+  }
+}
+int main(void) {
+  make_teams(5);
+  return 0;
+}
+"""
+
+needs_libomp = pytest.mark.skipif(not LIBOMP.exists(), reason="cmeel-libomp is not installed")
+
+
+@pytest.fixture(params=["libgomp", pytest.param("libomp", marks=needs_libomp)])
+def threads(request, tmp_path):
+    """A program, and a library of the same code, with GNU's runtime or LLVM's in its place."""
+    (tmp_path / "threads.c").write_text(THREADS)
+    llvm = [LIBOMP, f"-Wl,-rpath,{LIBOMP.parent}"]
+    runtime = llvm if request.param == "libomp" else ["-fopenmp"]
+    for command in (
+        ["gcc", "-g", "-O1", "-fopenmp", "-fPIC", "-c", "threads.c"],
+        ["gcc", "threads.o", *runtime, "-pthread", "-o", "threads"],
+        ["gcc", "-shared", "threads.o", *runtime, "-pthread", "-o", "libthreads.so"],
+    ):
+        subprocess.run(command, cwd=tmp_path, check=True)
+    return tmp_path / "threads"
+
+
+def assert_five_teams(timeloom, run):
+    facts = json.loads(timeloom("report", "--omp", "--json", run).stdout)
+    (region,) = facts["regions"]
+    assert (region["calls"], region["fewest_threads"], region["threads"]) == (5, 2, 2)
+    assert 1 <= region["imbalance"] <= 2
+    # Each team sleeps two milliseconds; its threads do not live at the same time as the others.
+    assert region["time_s"] == pytest.approx(facts["parallel_s"]) and facts["parallel_s"] > 0.009
+    assert (facts["threads"], facts["teams"]) == (2, 1)
+
+
+@pytest.mark.parametrize("options", [(), ("--profile",)], ids=["trace", "profile"])
+def test_threads_with_nothing_but_a_team_have_forked_it(threads, record, tmp_path, timeloom, options):
+    record(threads, options=("--quiet", "--thread", "omp", *options))
+    assert_five_teams(timeloom, tmp_path / "run")
+
+
+def test_so_do_threads_that_a_library_makes_below_python(threads, tmp_path, timeloom, timeloom_program):
+    (tmp_path / "below.py").write_text("import ctypes, sys\nctypes.CDLL(sys.argv[1]).make_teams(5)\n")
+    command = [timeloom_program, "run", "--quiet", "--thread", "omp", "-o", "run", "below.py"]
+    command.append(tmp_path / "libthreads.so")
+    variables = environment({"TIMELOOM_PYTHON": sys.executable})
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=variables)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert_five_teams(timeloom, tmp_path / "run")
+
+
 # The second thread comes to the block while the first one holds it, for at least 0.4 seconds.
 CRITICAL = r"""
 #include <omp.h>
@@ -286,7 +352,7 @@ int main(void) {
 """
 
 
-@pytest.mark.skipif(not LIBOMP.exists(), reason="cmeel-libomp is not installed")
+@needs_libomp
 @pytest.mark.parametrize("policy", ["active", "passive"])
 def test_the_wait_for_a_lock_is_waiting_and_not_work(record, tmp_path, timeloom, policy):
     """LLVM's runtime, which tells of locks."""

@@ -95,6 +95,50 @@ TEST(ReportOpenMp, TeamsInsideTeamsCountForTheirRegionAlone) {
   EXPECT_DOUBLE_EQ(facts.serial, 10);
 }
 
+// Each records the size of the team that it has forked.
+TEST(ReportOpenMp, ThreadsThatRecordNothingElseForkTeams) {
+  profile::Story story;
+  story.thread("main", "main +200 )");
+  for (int i = 0; i < 3; ++i) {
+    const std::string wait = "+" + std::to_string(50 * i) + " ", team = std::to_string(5 + i);
+    story.thread("made", wait + "parallel @fork/" + team + " @team/" + team +
+                             "/0 openmp_team#2 +10 @end/" + team + " @join/" + team + " )");
+    story.thread("worker", wait + "@team/" + team + "/1 parallel +5 ) @end/" + team);
+  }
+  story.definitions().clock.ticks_per_second = 1;
+  const OpenMpFacts facts = openmp_facts(story.fold());
+  ASSERT_EQ(facts.regions.size(), 1U);
+  EXPECT_EQ(facts.regions[0].calls, 3U);
+  EXPECT_EQ(facts.regions[0].threads, 2U);
+  EXPECT_DOUBLE_EQ(facts.regions[0].time, 30);
+  EXPECT_DOUBLE_EQ(facts.regions[0].imbalance(), 30 / 22.5);
+  EXPECT_DOUBLE_EQ(facts.parallel, 30);
+  EXPECT_EQ(facts.teams, 1U);
+}
+
+// Threads one and two fork a team in one round, and are members of each other's in the other one.
+TEST(ReportOpenMp, ThreadsThatForkAndJoinInnerTeamsCountWhatTheyFork) {
+  profile::Story story;
+  story.thread("main",
+               "parallel @fork/1 @team/1/0 openmp_team#2 +10 @end/1 @join/1 ) "
+               "parallel @fork/3 @team/3/0 openmp_team#2 +10 @end/3 @join/3 )");
+  story.thread("one",
+               "@team/1/1 parallel parallel2 @fork/2 @team/2/0 openmp_team#2 +6 @end/2 @join/2 ) ) "
+               "@end/1 +10 @team/4/1 parallel2 +2 ) @end/4");
+  story.thread("two",
+               "@team/2/1 parallel2 +4 ) @end/2 +10 @team/3/1 parallel parallel2 @fork/4 "
+               "@team/4/0 openmp_team#2 +6 @end/4 @join/4 ) ) @end/3");
+  story.definitions().clock.ticks_per_second = 1;
+  const OpenMpFacts facts = openmp_facts(story.fold());
+  ASSERT_EQ(facts.regions.size(), 2U);
+  EXPECT_EQ(facts.regions[0].calls, 2U);
+  EXPECT_EQ(facts.regions[1].calls, 2U);
+  EXPECT_EQ(facts.regions[1].threads, 2U);
+  EXPECT_DOUBLE_EQ(facts.regions[1].time, 8 / 2 + 10 / 2);
+  EXPECT_DOUBLE_EQ(facts.regions[1].imbalance(), 1);
+  EXPECT_DOUBLE_EQ(facts.parallel, 20);
+}
+
 TEST(ReportOpenMp, NamesTooManyThreadsInWords) {
   const std::vector<std::uint64_t> four = {30, 30, 30, 30};
   EXPECT_EQ(openmp_advice(facts_of_story(four)), "");

@@ -11,6 +11,8 @@
 #include "core/teams/openmp_waits.hpp"
 #include "core/teams/teams.hpp"
 #include "exchange/names.hpp"
+#include "tools/report/openmp/fork_counts.hpp"
+#include "tools/report/openmp/region_threads.hpp"
 #include "tools/report/openmp/report_openmp.hpp"
 #include "tools/run/run_facts.hpp"
 
@@ -22,82 +24,12 @@ using profile::Cell;
 using profile::Node;
 using profile::NodeId;
 
-// The threads of one process in one call path of a parallel region. A runtime may replace threads
-// between two teams, and several threads may fork a team each: then more threads have run the
-// region than a team has, and they are added up by the places that they can have had in it.
-struct OfPath {
-  struct Thread {
-    double working = 0;
-    double waiting = 0;
-    std::uint64_t visits = 0;
-    bool forks = false;
-  };
-  std::map<LocationId, Thread> threads;  // in order of their creation
-  std::uint64_t calls = 0;
-  double time = 0;
-  // Of its teams, as they were recorded; 0: they were not.
-  std::uint64_t smallest = 0, largest = 0;
-
-  void add_sizes(std::uint64_t least, std::uint64_t most) {
-    if (least == 0) return;
-    smallest = smallest == 0 ? least : std::min(smallest, least);
-    largest = std::max(largest, most);
-  }
-
-  void add(const OfPath& other) {
-    for (const auto& [location, thread] : other.threads) {
-      Thread& sum = threads[location];
-      sum.working += thread.working;
-      sum.waiting += thread.waiting;
-      sum.visits += thread.visits;
-      sum.forks = sum.forks || thread.forks;
-    }
-    calls += other.calls;
-    time += other.time;
-    add_sizes(other.smallest, other.largest);
-  }
-
-  // Each member of a team visits the region once. Without the thread that forked: all of them.
-  double mean_team() const {
-    std::uint64_t visits = 0;
-    for (const auto& [location, thread] : threads) visits += thread.visits;
-    const auto all = static_cast<double>(threads.size());
-    if (calls == 0) return all;
-    return std::clamp(static_cast<double>(visits) / static_cast<double>(calls), 1.0, all);
-  }
-  // The largest one. A file may claim any size, but not more threads than there are.
-  std::uint64_t team() const {
-    if (largest != 0) return std::clamp<std::uint64_t>(largest, 1, threads.size());
-    return static_cast<std::uint64_t>(std::ceil(mean_team()));
-  }
-  std::uint64_t smallest_team() const {
-    return smallest != 0 ? std::min(smallest, team()) : team();
-  }
-
-  // The working time of the place in the team that works longest. Threads that fork have the first
-  // place; of the others, each gets the place with the fewest visits so far.
-  double longest() const {
-    std::vector<Thread> places(team());
-    const auto others = places.begin() + (places.size() > 1 ? 1 : 0);
-    for (const auto& [location, thread] : threads) {
-      const auto place =
-          thread.forks
-              ? places.begin()
-              : std::min_element(others, places.end(), [](const Thread& one, const Thread& other) {
-                  return one.visits < other.visits;
-                });
-      place->visits += thread.visits;
-      place->working += thread.working;
-    }
-    return std::ranges::max_element(places, {}, &Thread::working)->working;
-  }
-};
-
 class OpenMpSums {
  public:
   explicit OpenMpSums(const CallTree& tree)
       : tree_(tree),
         waits_(tree.definitions.regions),
+        forks_(tree),
         parallel_(tree.nodes.size()),
         inside_(tree.nodes.size()) {
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
@@ -164,7 +96,8 @@ class OpenMpSums {
       const std::size_t at = cell.node.value();
       const Region* region = region_of(tree_.nodes[at]);
       if (parallel_[at]) {
-        if (cell.statistics.visits != 0) add_parallel(location, cell, by_node, life);
+        if (cell.statistics.visits != 0)
+          add_parallel(location, cell, caller_of(cell, by_node), life);
       } else if (inside_[at].defined() && region != nullptr && waits_.waits(*region)) {
         add_barrier(location, inside_[at],
                     time(cell.statistics.inclusive - of_children[cell.node]));
@@ -176,35 +109,31 @@ class OpenMpSums {
     }
   }
 
-  // The calls around a region that another thread has forked were not made by this thread.
-  bool forks(const Location& location, NodeId node,
-             const std::map<NodeId, const Cell*>& by_node) const {
-    const NodeId parent = tree_.nodes[node.value()].parent;
-    if (!parent.defined()) return location.id == first_of(location.group);
-    const auto caller = by_node.find(parent);
-    return caller != by_node.end() && caller->second->statistics.visits != 0;
-  }
-  LocationId first_of(LocationGroupId group) const {
-    return std::ranges::find(tree_.definitions.locations, group, &Location::group)->id;
-  }
-
   OfPath& sums_of(const Location& location, NodeId node) { return sums_[{node, location.group}]; }
 
-  void add_parallel(const Location& location, const Cell& cell,
-                    const std::map<NodeId, const Cell*>& by_node, double life) {
+  // nullptr: the location has none.
+  const Cell* caller_of(const Cell& cell, const std::map<NodeId, const Cell*>& by_node) const {
+    const auto found = by_node.find(tree_.nodes[cell.node.value()].parent);
+    return found == by_node.end() ? nullptr : found->second;
+  }
+
+  void add_parallel(const Location& location, const Cell& cell, const Cell* caller, double life) {
     OfPath& sums = sums_of(location, cell.node);
     OfPath::Thread& thread = sums.threads[location.id];
     const double in_region = time(cell.statistics.inclusive);
     thread.working += in_region;
     thread.visits += cell.statistics.visits;
-    if (!forks(location, cell.node, by_node)) return;
-    thread.forks = true;
-    sums.calls += cell.statistics.visits;
-    sums.time += in_region;
+    const std::uint64_t forks = forks_.of(location, cell, caller);
+    if (forks == 0) return;
+    const double of_forks =
+        in_region * static_cast<double>(forks) / static_cast<double>(cell.statistics.visits);
+    thread.forks += forks;
+    sums.calls += forks;
+    sums.time += of_forks;
     if (inside_[cell.node.value()].defined()) return;
     Forking& forking = forking_[location.id];
     forking.group = location.group.value();
-    forking.in_parallel += in_region;
+    forking.in_parallel += of_forks;
     forking.life = life;
   }
 
@@ -277,7 +206,8 @@ class OpenMpSums {
       all += thread.working;
       row.waiting += thread.waiting;
       const auto known = forking_.find(location);
-      if (!thread.forks || known == forking_.end()) continue;  // forks only inside other regions
+      if (thread.forks == 0 || known == forking_.end())
+        continue;  // forks only inside other regions
       known->second.team = std::max(known->second.team, path.team());
     }
     const double mean = all / path.mean_team();
@@ -338,6 +268,7 @@ class OpenMpSums {
 
   const CallTree& tree_;
   const OpenMpWaits waits_;
+  const ForkCounts forks_;
   std::vector<bool> parallel_;  // of nodes: it is a parallel region
   std::vector<NodeId> inside_;  // the innermost parallel region around it; undefined: none
   std::map<std::pair<NodeId, LocationGroupId>, OfPath> sums_;
