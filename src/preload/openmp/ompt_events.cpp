@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "os/clock.hpp"
 #include "preload/openmp/ompt_constructs.hpp"
@@ -18,13 +19,10 @@ namespace timeloom::ompt {
 
 constinit thread_local const void* t_passed_on_for [[gnu::tls_model("initial-exec")]] = nullptr;
 
-namespace {
-
 using record::WrappedFunction;
 using record::WrapperScope;
 
-// Of the runtime's objects, by their words for the tool. Nothing of a runtime is needed after the
-// end of its object, but the members of a team end when they like.
+// Of a fork, until the runtime tells its end.
 struct Team {
   std::uint64_t number;
   std::uint32_t measurement;
@@ -34,7 +32,36 @@ struct Team {
   record::CallPath path;                            // at which it is forked, in a profile
   openmp::TeamMetrics metrics;
   std::uint64_t forked_ns;  // see openmp::clock_ns()
+  // For ForkedTeams, as they were before.
+  Team* outer = nullptr;
+  std::size_t unrecorded = 0;
 };
+
+void ForkedTeams::push(Team* team) noexcept {
+  if (team == nullptr) {
+    ++unrecorded_;
+    return;
+  }
+  team->outer = std::exchange(innermost_, team);
+  team->unrecorded = std::exchange(unrecorded_, 0);
+}
+
+Team* ForkedTeams::pop() noexcept {
+  if (unrecorded_ != 0) {
+    --unrecorded_;
+    return nullptr;
+  }
+  Team* const team = innermost_;
+  if (team == nullptr) return nullptr;
+  innermost_ = team->outer;
+  unrecorded_ = team->unrecorded;
+  return team;
+}
+
+namespace {
+
+// Of the runtime's objects, by their words for the tool. Nothing of a runtime is needed after the
+// end of its object, but the members of a team end when they like.
 struct Task {
   std::uint64_t number;
   const void* code;  // that created it
@@ -110,35 +137,41 @@ Team* make_team(WrappedFunction* region, const void* code, const openmp::TeamMet
   return nullptr;
 }
 
-void on_parallel_begin(Data*, const Frame*, Data* parallel, unsigned threads, int,
-                       const void* code) noexcept {
-  parallel->ptr = nullptr;
-  ThreadState* const state = ThreadState::of_this_thread();
-  if (state == nullptr || !record::wrapping()) return;
+// nullptr: it is not recorded.
+Team* fork_team(ThreadState& state, unsigned threads, const void* code) noexcept {
+  if (!record::wrapping()) return nullptr;
   const void* const place = code_of_program(code);
   WrappedFunction* const region = region_at(Construct::kParallel, place);
-  if (region == nullptr) return;
+  if (region == nullptr) return nullptr;
   const openmp::TeamMetrics metrics = openmp::team_metrics();
   WrapperScope scope(nullptr);
   Team* const team = scope.wanted() ? make_team(region, place, metrics, scope) : nullptr;
-  if (team == nullptr) return;
+  if (team == nullptr) return nullptr;
   scope.enter(*region);
   scope.put(ExtendedKind::kTeamFork, {team->number, threads});
-  state->push({.kind = Open::kTeam,
-               .measurement = team->measurement,
-               .region = region,
-               .number = team->number});
+  state.push({.kind = Open::kTeam,
+              .measurement = team->measurement,
+              .region = region,
+              .number = team->number});
+  return team;
+}
+
+void on_parallel_begin(Data*, const Frame*, Data* parallel, unsigned threads, int,
+                       const void* code) noexcept {
+  ThreadState* const state = ThreadState::of_this_thread();
+  Team* const team = state == nullptr ? nullptr : fork_team(*state, threads, code);
+  if (state != nullptr) state->forked().push(team);
   parallel->ptr = team;
 }
 
-void on_parallel_end(Data* parallel, Data*, int, const void*) noexcept {
-  const Team* const team = object_of<Team>(parallel);
+// LLVM's runtime has given the team's memory back: its word for the tool may belong to a team that
+// another thread has made meanwhile.
+void on_parallel_end(Data*, Data*, int, const void*) noexcept {
+  ThreadState* const state = ThreadState::of_this_thread();
+  const Team* const team = state == nullptr ? nullptr : state->forked().pop();
   if (team == nullptr) return;
   team->end->store(os::now(), std::memory_order_release);
-  parallel->ptr = nullptr;
-  ThreadState* const state = ThreadState::of_this_thread();
-  const Entry* const entry = state == nullptr ? nullptr : state->find(Open::kTeam, team->number);
-  if (entry != nullptr) {
+  if (const Entry* const entry = state->find(Open::kTeam, team->number)) {
     WrapperScope(record::kAgain, team->measurement).put(ExtendedKind::kTeamJoin, {team->number});
     state->end(entry);
   }

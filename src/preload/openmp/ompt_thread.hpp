@@ -35,12 +35,29 @@ struct Entry {
   bool late = false;                          // of a barrier: see end_late()
 };
 
+struct Team;  // as it is recorded
+
+// The teams that a thread has forked and that have not ended: their ends come from the inside out.
+class ForkedTeams {
+ public:
+  // nullptr: it is not recorded.
+  void push(Team* team) noexcept;
+  // The innermost one; nullptr: it is not recorded, or there is none.
+  Team* pop() noexcept;
+
+ private:
+  Team* innermost_ = nullptr;
+  std::size_t unrecorded_ = 0;  // inside of it
+};
+
 class ThreadState {
  public:
   // nullptr: there is no memory.
   static ThreadState* of_this_thread() noexcept;
   // At the end of the thread.
   static void forget_this_thread() noexcept;
+
+  ForkedTeams& forked() noexcept { return forked_; }
 
   // Entries beyond the room are counted, and not kept.
   void push(const Entry& entry) noexcept;
@@ -85,6 +102,7 @@ class ThreadState {
   void leave_regions(const Entry* from, record::WrapperScope& scope) const noexcept;
   void forget(const Entry* from) noexcept;
 
+  ForkedTeams forked_;
   Entry entries_[kRoom];
   std::size_t count_ = 0;
 };
