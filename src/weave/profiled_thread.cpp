@@ -141,7 +141,8 @@ class Aggregator {
   // Causes of waits that are known by their call path and time.
   void add_causes() {
     std::map<std::pair<std::uint32_t, MetricId>, std::uint64_t> sums;
-    for (const WaitCauses::OfPlace& one : WaitCauses(process_.waits, data_.location).gaps()) {
+    WaitCauses causes(process_.waits, data_.location, process_.clock.line());
+    for (const WaitCauses::OfPlace& one : causes.gaps()) {
       const bool is_path = one.place != 0 && one.place < nodes_.size() &&
                            place(one.place).kind <= PlaceKind::kContinued;
       const auto metric = metric_of(one.cause);

@@ -45,7 +45,7 @@ void ThreadReplay::read_once(const std::function<void(std::uint64_t)>& done) {
     gpu_calls_ = process_.gpu->pending_calls(thread_);
     gpu_idle_ = process_.gpu->pending_idle(thread_);
   }
-  causes_ = {process_.waits, thread_};
+  causes_ = {process_.waits, thread_, process_.clock.line()};
   spool::LocationReader reader = process_.reader->read(thread_);
   SampledCalls sampled(process_.samples, process_.reader->definitions(), process_.clock, thread_);
   std::vector<Event> batch;

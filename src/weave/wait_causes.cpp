@@ -23,14 +23,27 @@ bool is_look(const WaitSpan& span) noexcept {
 
 }  // namespace
 
-WaitCauses::WaitCauses(const spool::WaitData& data, std::uint32_t thread)
-    : gil_from_(data.gil_from), gil_to_(data.gil_to) {
+WaitCauses::WaitCauses(const spool::WaitData& data, std::uint32_t thread, const TickLine& line)
+    : line_(line), gil_from_(data.gil_from), gil_to_(data.gil_to) {
   spans_ = {std::ranges::lower_bound(data.spans, thread, {}, &WaitSpan::location),
             std::ranges::upper_bound(data.spans, thread, {}, &WaitSpan::location)};
   for (const WaitSpan& span : spans_) {
     if (span.kind() == WaitSpanKind::kProcessor) {
-      delays_.push_back({span.first, span.last, span.word});
+      delays_.push_back({span.first, span.last, span.word, false});
     }
+  }
+  note_looks_at_starts();
+}
+
+// Both are sorted by their start, and looks do not overlap.
+void WaitCauses::note_looks_at_starts() noexcept {
+  auto look = spans_.begin();
+  for (Delay& delay : delays_) {
+    const auto ended = [&](const WaitSpan& span) {
+      return !is_look(span) || span.last < delay.first;
+    };
+    look = std::find_if_not(look, spans_.end(), ended);
+    delay.looked = look != spans_.end() && look->first <= delay.first;
   }
 }
 
@@ -53,19 +66,22 @@ WaitingCause WaitCauses::cause_of(const WaitSpan& span) const noexcept {
   return WaitingCause::kUnknown;
 }
 
-// A thread without a processor waits, so the time that was read for a stretch lies in its gaps:
-// each gap takes as much as it has room for, of the part of it that lies in the stretch.
+// The kernel counts a time without a processor when it ends, and a thread has a processor at both
+// ends of a gap. So a stretch inside of the gap belongs to the gap with all that was read for it,
+// also with more than its own length. Of a stretch that began before the gap, no more than its part
+// of the gap; of one that ends later the same, if the thread waited for something else at its
+// start.
 std::uint64_t WaitCauses::delay_in(std::uint64_t from, std::uint64_t to, std::uint64_t most) {
   if (from >= to) return 0;
   while (next_delay_ < delays_.size() && delays_[next_delay_].last <= from) ++next_delay_;
   std::uint64_t taken = 0;
   for (std::size_t i = next_delay_; i < delays_.size() && delays_[i].first < to; ++i) {
-    const std::uint64_t begin = std::max(delays_[i].first, from);
-    const std::uint64_t end = std::max(begin, std::min(delays_[i].last, to));
-    const double inside = static_cast<double>(end - begin) / static_cast<double>(to - from);
-    const auto room = static_cast<std::uint64_t>(static_cast<double>(most) * inside);
-    const std::uint64_t part = std::min({delays_[i].left, room, most - taken});
-    delays_[i].left -= part;
+    Delay& delay = delays_[i];
+    const std::uint64_t begin = std::max(delay.first, from), end = std::min(delay.last, to);
+    const bool bounded = delay.first < from || (delay.last > to && delay.looked);
+    const std::uint64_t room = bounded ? line_.scale(end - begin) : most;
+    const std::uint64_t part = std::min({delay.left, room, most - taken});
+    delay.left -= part;
     taken += part;
   }
   return taken;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "core/tick_line.hpp"
 #include "core/waiting_metric.hpp"
 #include "spool/waits/wait_reader.hpp"
 
@@ -19,8 +20,8 @@ namespace timeloom::weave {
 class WaitCauses {
  public:
   WaitCauses() = default;
-  // `thread`: the index of its location.
-  WaitCauses(const spool::WaitData& data, std::uint32_t thread);
+  // `thread`: the index of its location. `line`: of the process, for the lengths of ticks.
+  WaitCauses(const spool::WaitData& data, std::uint32_t thread, const TickLine& line);
 
   // Puts the causes into the waiting among events of the thread's stream, whose times are ticks.
   // A gap without any look keeps the cause kUnknown.
@@ -42,13 +43,16 @@ class WaitCauses {
   struct Delay {
     std::uint64_t first, last;  // ticks
     std::uint64_t left;         // nanoseconds that no gap has got
+    bool looked;                // the thread waited for something else at the start
   };
 
+  void note_looks_at_starts() noexcept;
   Parts parts_of(std::uint64_t from, std::uint64_t to, std::uint64_t waited);
   std::uint64_t delay_in(std::uint64_t from, std::uint64_t to, std::uint64_t most);
   WaitingCause cause_of(const spool::WaitSpan& span) const noexcept;
   static void append(const Event& waiting, const Parts& parts, std::vector<Event>& to);
 
+  TickLine line_;
   std::uint64_t gil_from_ = 0, gil_to_ = 0;
   std::span<const spool::WaitSpan> spans_;  // of the thread, by their start
   std::size_t next_ = 0;                    // the first that can lie in a later gap

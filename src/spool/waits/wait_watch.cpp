@@ -52,7 +52,10 @@ void WaitWatch::begin(const KnownDirectory& spool, const WaitOptions& options) n
 
 void WaitWatch::add(std::uint32_t location, clockid_t clock) noexcept try {
   const std::lock_guard lock(mutex_);
-  if (writer_) watched_.push_back({location, clock, os::thread_of_clock(clock)});
+  if (!writer_) return;
+  watched_.push_back({location, clock, os::thread_of_clock(clock)});
+  // From its start on, also before the first look.
+  if (!filters_.added()) read_delay(watched_.back(), os::now());
 } catch (const std::bad_alloc&) {
   return;
 }
@@ -61,6 +64,7 @@ void WaitWatch::remove(std::uint32_t location) noexcept try {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(watched_, location, &Watched::location);
   if (found == watched_.end()) return;
+  if (writer_ && !filters_.added()) read_delay(*found, os::now());  // nothing where it has ended
   end_span(*found);
   watched_.erase(found);
 } catch (const std::bad_alloc&) {
@@ -91,17 +95,17 @@ void WaitWatch::end_span(Watched& one) {
   one.span = {};
 }
 
-// The part of the time without a processor that passed since the reading before.
-void WaitWatch::read_delay(Watched& one, const Look& look) {
+// The part of the time without a processor that passed since the reading before. Very short times
+// are left for the next reading.
+void WaitWatch::read_delay(Watched& one, std::uint64_t ticks) {
   std::uint64_t delay = 0;
   if (!os::run_delay(one.thread, delay)) return;
   const std::uint64_t more = delay - std::min(delay, one.delay);
-  if (one.delay_at != 0 && more >= kLeastDelay) {
-    writer_->add({one.delay_at, look.ticks, one.location,
-                  WaitSpan::what_of(WaitSpanKind::kProcessor, 1), more});
-  }
+  const std::uint64_t before = std::exchange(one.delay_at, ticks);
+  if (before != 0 && more < kLeastDelay) return;
   one.delay = delay;
-  one.delay_at = look.ticks;
+  if (before == 0) return;
+  writer_->add({before, ticks, one.location, WaitSpan::what_of(WaitSpanKind::kProcessor, 1), more});
 }
 
 void WaitWatch::hide() {
@@ -148,7 +152,7 @@ bool WaitWatch::look_at(Watched& one, Look& look) {
   --look.reads;
   one.cpu = cpu;
   one.wall = look.wall;
-  read_delay(one, look);
+  read_delay(one, look.ticks);
   return read_wait(one, look);
 }
 

@@ -68,7 +68,7 @@ class WaitWatch {
   // False: the thread has ended.
   bool look_at(Watched& one, Look& look);
   bool read_wait(Watched& one, const Look& look);
-  void read_delay(Watched& one, const Look& look);
+  void read_delay(Watched& one, std::uint64_t ticks);
   void end_span(Watched& one);
   void hide();
   void take_gaps();

@@ -3,6 +3,7 @@
 import json
 import struct
 import sys
+from pathlib import Path
 
 import pytest
 from streams import run_python
@@ -234,3 +235,31 @@ measured(waits)
     assert causes["time"] + causes["processor"] >= 0.18, causes
     of_parent = causes_of(timeloom, run, "waits")
     assert of_parent["thread"] + of_parent["processor"] >= 0.3, of_parent
+
+
+def test_no_free_processor(tmp_path, timeloom):
+    """A loop beside a process that spins on the same processor: the kernel tells how long it was ready."""
+    text = """
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+def delay():
+    return int(open("/proc/thread-self/schedstat").read().split()[1]) / 1e9
+ends = os.pipe()
+if os.fork() == 0:
+    os.write(ends[1], b"x")
+    while os.getppid() == parent: pass
+    os._exit(0)
+os.read(ends[0], 1)
+def waits():
+    start = delay()
+    while delay() - start < 0.5:
+        for _ in range(100000): pass
+    times["kernel"] = delay() - start
+"""
+    if not Path("/proc/thread-self/schedstat").exists():
+        pytest.skip("the kernel does not tell it")
+    for options in ((), ("--profile",)):
+        directory = tmp_path / "-".join(["run", *options])
+        directory.mkdir()
+        run, seconds = recorded(directory, "\n".join([PREFIX, "parent = os.getpid()", text, "waits()", SUFFIX]), *options)
+        causes = causes_of(timeloom, run, "waits")
+        assert causes["processor"] == pytest.approx(seconds["kernel"], rel=0.1), causes

@@ -1,8 +1,10 @@
 // The file `waits` of a spool: written by looks at threads, read, cut and damaged.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -165,6 +167,54 @@ TEST_F(WaitWatchTest, TheFirstLookTellsForWhatAThreadWaits) {
   (void)watch_.look();
   watch_.flush();
   EXPECT_TRUE(seen());
+}
+
+// Runs on one processor beside another thread, until it has had none for 20 ms.
+void run_without_a_processor(std::uint64_t self) {
+  std::uint64_t start = 0, delay = 0;
+  (void)os::run_delay(self, start);
+  while (os::run_delay(self, delay) && delay - start < 20'000'000) {
+    for (volatile int i = 0; i < 100'000;) i = i + 1;
+  }
+}
+
+TEST(WaitWatch, HasTheTimeWithoutAProcessorFromItsStartToItsEnd) {
+  const auto self = static_cast<std::uint64_t>(::gettid());
+  std::uint64_t before = 0, after = 0;
+  if (!os::run_delay(self, before)) GTEST_SKIP() << "the kernel does not tell it";
+  const test::TempDirectory directory;
+  WaitOptions options;
+  options.on = true;
+  WaitWatch watch;
+  watch.begin(directory.path().string(), options);
+  std::thread watched([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    std::atomic<bool> stop = false;
+    std::thread other([&] {
+      while (!stop) {
+      }
+    });  // on the same processor
+    clockid_t clock{};
+    ASSERT_EQ(pthread_getcpuclockid(pthread_self(), &clock), 0);
+    const auto thread = static_cast<std::uint64_t>(::gettid());
+    watch.add(5, clock);
+    ASSERT_TRUE(os::run_delay(thread, before));
+    run_without_a_processor(thread);
+    ASSERT_TRUE(os::run_delay(thread, after));
+    watch.remove(5);
+    stop = true;
+    other.join();
+  });
+  watched.join();
+  watch.flush();
+  std::uint64_t told = 0;
+  for (const WaitSpan& span : read_waits(SpoolDirectory(directory.path())).spans) {
+    if (span.kind() == WaitSpanKind::kProcessor) told += span.word;
+  }
+  EXPECT_GE(told, after - before);
 }
 
 }  // namespace

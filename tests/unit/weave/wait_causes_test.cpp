@@ -38,7 +38,7 @@ std::string divided(const std::vector<WaitSpan>& spans, const Events& events) {
   data.spans = spans;
   data.gil_from = 1000;
   data.gil_to = 1100;
-  WaitCauses causes(data, 3);
+  WaitCauses causes(data, 3, {});
   Events all;
   for (const Event& event : events) {
     Events batch{event};
@@ -97,13 +97,34 @@ TEST(WaitCauses, TheTimeWithoutAProcessorComesFirst) {
             "200:processor=80 400:unknown=60 400:processor=20 ");
   EXPECT_EQ(divided({span(100, 220, WaitSpanKind::kProcessor, 1, 90)},
                     {enter(190), waiting(290, 80), enter(290)}),
-            "290:unknown=56 290:processor=24 ");
+            "290:unknown=50 290:processor=30 ");
+}
+
+// A loop that works for a while, and then waits: the thread had no processor in one part of the
+// gap.
+TEST(WaitCauses, TheTimeWithoutAProcessorMayLieAnywhereInTheGap) {
+  EXPECT_EQ(divided({span(600, 800, WaitSpanKind::kProcessor, 1, 150),
+                     span(800, 1000, WaitSpanKind::kProcessor, 1, 180)},
+                    {enter(100), waiting(1000, 330), enter(1000)}),
+            "1000:processor=330 ");
+  // The kernel counts it when it ends: the reading at 500 came too early.
+  EXPECT_EQ(divided({span(500, 600, WaitSpanKind::kProcessor, 1, 390)},
+                    {enter(100), waiting(550, 400), enter(550), waiting(900, 100), enter(900)}),
+            "550:unknown=10 550:processor=390 900:unknown=100 ");
+}
+
+TEST(WaitCauses, NoTimeWithoutAProcessorIsTakenFromTheNextGap) {
+  // At 200 it waited for a time, so it had no other wait before.
+  EXPECT_EQ(divided({span(150, 200, WaitSpanKind::kTime, 2),
+                     span(200, 300, WaitSpanKind::kProcessor, 1, 60)},
+                    {enter(100), waiting(220, 110), enter(220), waiting(320, 40), enter(320)}),
+            "220:processor=20 220:time=90 320:processor=40 ");
 }
 
 TEST(WaitCauses, TheLastGapHasThemToo) {
   spool::WaitData data;
   data.spans = {span(150, 150, WaitSpanKind::kTime, 1)};
-  WaitCauses causes(data, 3);
+  WaitCauses causes(data, 3, {});
   Events batch{enter(100)};
   causes.divide(batch);
   Events rest{waiting(9, 40)};
@@ -121,7 +142,7 @@ TEST(WaitCauses, OfAProfileAreKnownByTheirCallPaths) {
                 gap(300, 400, 599'999, 80), span(350, 350, WaitSpanKind::kTime, 1),
                 gap(500, 600, 7, 70)};
   std::string text;
-  for (const WaitCauses::OfPlace& one : WaitCauses(data, 3).gaps()) {
+  for (const WaitCauses::OfPlace& one : WaitCauses(data, 3, {}).gaps()) {
     text += std::to_string(one.place) + ":" + kCauseWords[static_cast<std::size_t>(one.cause)] +
             "=" + std::to_string(one.nanoseconds) + " ";
   }
