@@ -29,8 +29,11 @@ class _Tree:
         for row in rows:
             self.callees[row["parent"] if row["parent"] in self._rows else None].append(row)
 
-    def find(self, path: str) -> _Row | None:
-        """Return the call path with this id, or with these names; of several, the one with the most time."""
+    def find(self, path: str, min_percent: float) -> _Row | None:
+        """Return the call path with this id, or with these names; of several, the one with the most time.
+
+        `min_percent`: the least share of the time of all rows.
+        """
         if not path:
             return None
         if path.isdecimal() and int(path) in self._rows:
@@ -41,8 +44,8 @@ class _Tree:
             found = [callee for row in found for callee in self.callees[row["id"]] if _is_named(callee, name)]
         if not found:
             raise Refused(
-                f"there is no call path {path!r} with min_percent of the time; write an id of an earlier answer with "
-                "the same arguments, or names: 'main > load', or a smaller min_percent [TL498]"
+                f"there is no call path {path!r} with {min_percent:g} % of the time or more; write an id of an earlier "
+                "answer with the same arguments, or names: 'main > load', or a smaller min_percent [TL498]"
             )
         return max(found, key=lambda row: float(row["inclusive_s"]))
 
@@ -77,7 +80,7 @@ async def call_path(folders: Folders, arguments: Mapping[str, Any]) -> str:
     options = ["--tree", f"--min-percent={arguments['min_percent']}", *selection(arguments)]
     facts = await json_of(["report", *options, str(folders.path(arguments["run"]))], folders.roots[0])
     tree = _Tree(facts["tree"]["rows"])
-    row = tree.find(arguments["path"])
+    row = tree.find(arguments["path"], arguments["min_percent"])
     answer: dict[str, Any] = head(facts, ("total_s",))
     if row:
         answer["path"] = picked(row, _KEYS)

@@ -302,6 +302,7 @@ WRONG = [
     ("call_path", {"run": "runs/convoy", "path": "post > nothing"}, "there is no call path 'post > nothing'"),
     ("list_runs", {"directory": "convoy.py"}, "is not a directory"),
     ("findings", {"run": ""}, "is not a run"),
+    ("call_path", {"run": "runs/convoy", "path": "no", "min_percent": 2.5}, "call path 'no' with 2.5 % of the time or more;"),
     ("findings", {"run": "runs"}, "contains runs, but is not a run; name one of them"),
     ("findings", {"run": "convoy.py"}, "is not a run"),
     ("source", {"run": "runs/convoy", "place": "nothing.py:7"}, "no function 'nothing.py:7' in this run"),
