@@ -41,7 +41,7 @@ class Parameter:
         if self.choices and value not in self.choices:
             return "is one of " + ", ".join(self.choices)
         if self.kind == "string":
-            return _problem_of_text(value)
+            return _problem_of_text(value) or ("is empty" if self.required and not value else "")
         numeric = isinstance(value, int) or (self.kind == "number" and isinstance(value, float))
         if not numeric or isinstance(value, bool) or not math.isfinite(value):
             return f"is {_KINDS[self.kind]}"
