@@ -20,7 +20,8 @@
 #ifdef STAND_IN_DRIVER
 
 EXPORTED int cuDriverGetVersion(int* version) {
-  *version = 13000;
+  const char* const other = getenv("STAND_IN_VERSION");
+  *version = other != NULL ? atoi(other) : 13000;
   return 0;
 }
 

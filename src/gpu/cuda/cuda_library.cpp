@@ -16,15 +16,31 @@ constexpr int kNewestMajor = 13;
 
 std::string library_name(int major) { return "libcupti.so." + std::to_string(major); }
 
-// The driver's major version of CUDA; 0: not known.
-int driver_major() {
+// The driver's version of CUDA, 12040 for 12.4; 0: not known.
+int driver_version() {
   void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver == nullptr) return 0;
   int version = 0;
   const auto get = reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDriverGetVersion"));
   const bool known = get != nullptr && get(&version) == 0;
   ::dlclose(driver);
-  return known ? version / 1000 : 0;
+  return known ? version : 0;
+}
+
+int driver_major() { return driver_version() / 1000; }
+
+// Libraries that are newer than the driver do not count.
+std::string reason_without_library() {
+  const int version = driver_version(), major = version / 1000;
+  if (version == 0 || major >= kNewestMajor) {
+    return "there is no libcupti.so; install the package nvidia-cuda-cupti";
+  }
+  const std::string driver =
+      "the driver has CUDA " + std::to_string(major) + "." + std::to_string(version % 1000 / 10);
+  if (major < kOldestMajor)
+    return driver + "; " + std::to_string(kOldestMajor) + " or later is needed";
+  return driver + ": there is no " + library_name(major) +
+         "; install the package nvidia-cuda-cupti-cu" + std::to_string(major);
 }
 
 std::string directory_of(std::string_view file) {
@@ -94,7 +110,7 @@ void find(void* library, const char* name, Function*& function, std::string& mis
 bool load_cupti(Functions& f, std::string& reason) {
   void* const library = open_cupti();
   if (library == nullptr) {
-    reason = "there is no libcupti.so; install the package nvidia-cuda-cupti";
+    reason = reason_without_library();
     return false;
   }
   std::string missing;

@@ -326,6 +326,11 @@ launch(b"after", 2, 500)
         ({"STAND_IN_REFUSES": "1"}, None, "timeloom: the GPU is not recorded: CUPTI refuses to record kernels (39) [TL025]"),
         ({}, "libcupti.so.13",
          "timeloom: the GPU is not recorded: there is no libcupti.so; install the package nvidia-cuda-cupti [TL025]"),
+        ({"STAND_IN_VERSION": "11040"}, None,
+         "timeloom: the GPU is not recorded: the driver has CUDA 11.4; 12 or later is needed [TL025]"),
+        ({"STAND_IN_VERSION": "12040"}, None,
+         "timeloom: the GPU is not recorded: the driver has CUDA 12.4: there is no libcupti.so.12; install the package "
+         "nvidia-cuda-cupti-cu12 [TL025]"),
     ],
 )  # fmt: skip
 def test_what_is_in_the_way(run_gpu, libraries, tmp_path, timeloom, environment, missing, line):
