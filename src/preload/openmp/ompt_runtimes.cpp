@@ -52,10 +52,12 @@ void note_other_tool(const char* reason, const char* which) noexcept {
   std::fprintf(stderr, "timeloom: OpenMP is not recorded: %s%s [TL059]\n", reason, which);
 }
 
-// Runtimes read the variable when the program first uses OpenMP, which may have set it itself.
-bool interface_is_off() noexcept {
+// Runtimes read the variable when the program first uses OpenMP, which may have set it itself. They
+// offer nothing to tools with a value that they do not know, either. nullptr: it is on.
+const char* value_that_turns_tools_off() noexcept {
   const char* const tool = ::secure_getenv("OMP_TOOL");
-  return tool != nullptr && ::strcasecmp(tool, "disabled") == 0;
+  if (tool == nullptr || *tool == '\0' || ::strcasecmp(tool, "enabled") == 0) return nullptr;
+  return tool;
 }
 
 // The file with the function that runtimes find in the place of ours; nullptr: they find ours.
@@ -69,16 +71,16 @@ const char* file_with_other_tool() noexcept {
 // may load it at any time.
 void note_unasked() noexcept {
   if (g_asked || g_process != ::getpid()) return;
-  const bool off = interface_is_off();
-  const char* const other = off ? nullptr : file_with_other_tool();
-  if (!off && other == nullptr) return;
+  const char* const off = value_that_turns_tools_off();
+  const char* const other = off != nullptr ? nullptr : file_with_other_tool();
+  if (off == nullptr && other == nullptr) return;
   if (!preload::LoadedLibrary::that_defines("__kmpc_fork_call")) return;
-  if (!off) return note_other_tool("the program has a tool of its own, ", other);
+  if (off == nullptr) return note_other_tool("the program has a tool of its own, ", other);
   if (!record::wrapping() || g_said.test_and_set()) return;
-  std::fputs(
-      "timeloom: OpenMP of LLVM's and Intel's runtimes is not recorded: OMP_TOOL=disabled turns "
-      "their interface for tools off; unset it [TL483]\n",
-      stderr);
+  std::fprintf(stderr,
+               "timeloom: OpenMP of LLVM's and Intel's runtimes is not recorded: OMP_TOOL=%s turns "
+               "their interface for tools off; unset it [TL483]\n",
+               off);
 }
 
 void on_switch(bool on) noexcept { on ? void(g_process = ::getpid()) : note_unasked(); }

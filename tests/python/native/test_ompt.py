@@ -371,6 +371,13 @@ def test_a_disabled_interface_is_heeded(program, record, wrapper, tmp_path):
     assert sum(counted(spool).values()) == 0
 
 
+def test_a_value_that_runtimes_do_not_know_disables_the_interface_too(program, tmp_path, timeloom_program):
+    command = [timeloom_program, "run", "--quiet", "--thread", "omp", "-o", "run", "--program", program]
+    variables = environment({"OMP_TOOL": "bogus"})
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, env=variables)
+    assert done.stderr.endswith(DISABLED.replace("=disabled", "=bogus"))  # the runtime may warn before
+
+
 def test_the_variable_is_nothing_to_programs_without_such_a_runtime(record, wrapper, tmp_path):
     (tmp_path / "plain.c").write_text("int main(void) { return 0; }")
     output("cc", tmp_path / "plain.c", "-o", tmp_path / "plain")
