@@ -140,17 +140,20 @@ def test_files_that_are_no_pages_are_named(script, text, expected):
     assert script("pages.docs").without_links_outside(text, folder) == expected
 
 
-@pytest.mark.parametrize("package", ["lib/python3.12/site-packages", "lib64/python3.12/site-packages", "lib/python3.12/dist-packages", ""])
-def test_the_script_of_a_wheel_becomes_the_program(tmp_path, package):
+@pytest.mark.parametrize("flag", ["", "t"])
+@pytest.mark.parametrize("package", ["lib/python3.12{}/site-packages", "lib64/python3.12{}/site-packages", "lib/python3.12{}/dist-packages", ""])
+def test_the_script_of_a_wheel_becomes_the_program(tmp_path, package, flag):
     """In environments, on systems, with pip install --target; also through a link."""
     template = (ROOT / "src" / "python" / "launch" / "timeloom-command.in").read_text()
-    text = template.replace("@Python_VERSION_MAJOR@", "3").replace("@Python_VERSION_MINOR@", "12")
+    text = template.replace("@Python_VERSION_MAJOR@", "3").replace("@Python_VERSION_MINOR@", "12").replace("@TIMELOOM_PYTHON_ABI_FLAG@", flag)
     script = make_program(tmp_path / "a b" / "bin" / "timeloom", text)
     (tmp_path / "link").symlink_to(script)
     done = subprocess.run([script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, f"timeloom: {MISSING}\n")
-    make_program(tmp_path / "a b" / "lib/python3.13/site-packages/timeloom/bin/timeloom", "#!/bin/sh\necho wrong\n")
-    make_program(tmp_path / "a b" / package / "timeloom/bin/timeloom", '#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
+    for other in ("python3.13", "python3.12" if flag else "python3.12t"):
+        wrong = tmp_path / "a b" / "lib" / other / "site-packages/timeloom/bin/timeloom"
+        make_program(wrong, "#!/bin/sh\necho wrong\n")
+    make_program(tmp_path / "a b" / package.format(flag) / "timeloom/bin/timeloom", '#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
     for path in (script, tmp_path / "link"):
         done = subprocess.run([path, "run", "a b", ""], capture_output=True, text=True)
         assert (done.returncode, done.stdout, done.stderr) == (7, "run|a b||", "")
