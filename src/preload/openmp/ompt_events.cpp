@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "os/clock.hpp"
+#include "preload/openmp/ompt_callers.hpp"
 #include "preload/openmp/ompt_constructs.hpp"
 #include "preload/openmp/ompt_runtimes.hpp"
 #include "preload/openmp/ompt_thread.hpp"
@@ -64,7 +65,8 @@ namespace {
 // end of its object, but the members of a team end when they like.
 struct Task {
   std::uint64_t number;
-  const void* code;  // that created it
+  const void* told;  // the address of its creation as the runtime tells it
+  const void* code;  // ... and in the program
   bool has_begun = false;
 };
 
@@ -90,9 +92,9 @@ void begin_construct(Open kind, Construct construct, const void* code) noexcept 
   ThreadState* const state = ThreadState::of_this_thread();
   if (state == nullptr) return;
   end_work_before(*state, kind, construct);
-  Entry entry{.kind = kind, .construct = construct};
-  WrappedFunction* const region =
-      record::wrapping() ? region_at(construct, code_of_program(code)) : nullptr;
+  const void* const place = code_of_program(code);
+  Entry entry{.kind = kind, .construct = construct, .code = place};
+  WrappedFunction* const region = record::wrapping() ? region_at(construct, place) : nullptr;
   if (region != nullptr) {
     WrapperScope scope(nullptr);
     if (scope.wanted()) {
@@ -241,9 +243,12 @@ std::optional<Construct> construct_of(Work work) noexcept {
 }
 
 void on_work(Work work, Endpoint endpoint, Data*, Data*, std::uint64_t, const void* code) noexcept {
-  if (const auto construct = construct_of(work)) {
-    construct_event(Open::kWork, *construct, endpoint, code);
+  const auto construct = construct_of(work);
+  if (!construct) return;
+  if (work == Work::kTaskloop && endpoint != Endpoint::kEnd && record::wrapping()) {
+    code = caller_of_entry_point(code);
   }
+  construct_event(Open::kWork, *construct, endpoint, code);
 }
 
 void on_masked(Endpoint endpoint, Data*, Data*, const void* code) noexcept {
@@ -287,6 +292,7 @@ void on_sync_region(Sync sync, Endpoint endpoint, Data* parallel, Data*,
   ThreadState* const state = ThreadState::of_this_thread();
   if (!construct || state == nullptr) return;
   const bool of_team = is_last_of_team(sync, code);
+  if (endpoint != Endpoint::kEnd && record::wrapping()) code = caller_of_entry_point(code);
   if (*construct == Construct::kImplicitBarrier) code = code_of_barrier(*state, sync, code);
   if (endpoint != Endpoint::kEnd) begin_construct(Open::kSync, *construct, code);
   if (endpoint == Endpoint::kBegin) {
@@ -348,18 +354,28 @@ void on_nest_lock(Endpoint endpoint, std::uint64_t, const void*) noexcept {
   if (endpoint == Endpoint::kBegin) end_construct(Open::kMutex, Construct::kNestLock);
 }
 
+// The tasks of a task loop belong to it, also those that one of them creates for parts of its part.
+const void* code_of_task(const void* told) noexcept {
+  const ThreadState* const state = ThreadState::of_this_thread();
+  if (state == nullptr) return code_of_program(told);
+  const Entry* const loop = state->find(Open::kWork, Construct::kTaskloop);
+  if (loop != nullptr) return loop->code;
+  const Entry* const task = state->running();
+  return task != nullptr && task->told == told ? task->code : code_of_program(told);
+}
+
 void on_task_create(Data*, const Frame*, Data* new_task, int flags, int,
                     const void* code) noexcept {
   if ((flags & kTaskExplicit) == 0 || new_task == nullptr) return;
   new_task->ptr = nullptr;
   if ((flags & kTaskTaskwait) != 0 || !record::wrapping()) return;
-  const void* const place = code_of_program(code);
+  const void* const place = code_of_task(code);
   WrappedFunction* const region = region_at(Construct::kCreateTask, place);
   if (region == nullptr) return;
   WrapperScope scope(nullptr);
   auto* const task = scope.wanted() ? new (std::nothrow) Task{} : nullptr;
   if (task == nullptr) return;
-  *task = {record::next_creation_number(), place, false};
+  *task = {record::next_creation_number(), code, place};
   scope.enter(*region);
   scope.put(ExtendedKind::kTaskCreate, {task->number});
   scope.leave(*region);
@@ -382,7 +398,7 @@ void end_task(ThreadState& state, const Task& task) noexcept {
 // A task that is not tied to a thread may go on, here or elsewhere, after it has left its thread:
 // these parts do not count as visits of it.
 void begin_task(ThreadState& state, Task& task) noexcept {
-  Entry entry{.kind = Open::kTask, .number = task.number};
+  Entry entry{.kind = Open::kTask, .number = task.number, .code = task.code, .told = task.told};
   const Construct part = task.has_begun ? Construct::kResumedTask : Construct::kTask;
   WrappedFunction* const region = record::wrapping() ? region_at(part, task.code) : nullptr;
   task.has_begun = true;

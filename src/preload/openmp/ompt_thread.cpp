@@ -45,12 +45,12 @@ const Entry* ThreadState::member() const noexcept {
   return nullptr;
 }
 
-std::uint64_t ThreadState::running_task() const noexcept {
+const Entry* ThreadState::running() const noexcept {
   for (const Entry* one = kept_end(); one-- != entries_;) {
-    if (one->kind == Open::kMember) return 0;
-    if (one->kind == Open::kTask) return one->number;
+    if (one->kind == Open::kMember) return nullptr;
+    if (one->kind == Open::kTask) return one;
   }
-  return 0;
+  return nullptr;
 }
 
 const Entry* ThreadState::find(Open kind, std::uint64_t number) const noexcept {

@@ -31,7 +31,8 @@ struct Entry {
   std::uint32_t measurement = 0;              // in which it was recorded; 0: it was not
   record::WrappedFunction* region = nullptr;  // nullptr: there is none to leave
   std::uint64_t number = 0;                   // of the team or task
-  const void* code = nullptr;                 // of a member: where its team was made
+  const void* code = nullptr;                 // its place; of a member: where its team was made
+  const void* told = nullptr;                 // of a task: the same as the runtime tells it
   bool late = false;                          // of a barrier: see end_late()
 };
 
@@ -65,8 +66,13 @@ class ThreadState {
   const Entry* top() const noexcept;
   // The innermost team that the thread is a member of; nullptr: none.
   const Entry* member() const noexcept;
-  // The number of the explicit task that runs; 0: the implicit one.
-  std::uint64_t running_task() const noexcept;
+  // The explicit task that runs; nullptr: the implicit one.
+  const Entry* running() const noexcept;
+  // Its number; 0: the implicit one.
+  std::uint64_t running_task() const noexcept {
+    const Entry* const task = running();
+    return task == nullptr ? 0 : task->number;
+  }
   // The innermost team or task of that number. nullptr: it is not open here.
   const Entry* find(Open kind, std::uint64_t number) const noexcept;
   // The innermost open construct of the present member or task. nullptr: there is none.

@@ -359,6 +359,80 @@ def test_the_report_counts_the_forks_of_teams_inside_teams(record, tmp_path, tim
     assert all(1 <= row["imbalance"] <= row["threads"] for row in regions)
 
 
+# A loop that has a task group around it, and one that has none, of so many tasks that tasks create others.
+TASKLOOP = r"""
+volatile int sum;
+__attribute__((noinline)) static void loops(void) {
+#pragma omp taskloop grainsize(10)
+  for (int i = 0; i < 100; ++i) {
+#pragma omp atomic
+    ++sum;
+  }
+#pragma omp taskloop grainsize(1) nogroup
+  for (int i = 0; i < 500; ++i) {
+#pragma omp task
+    {
+#pragma omp atomic
+      ++sum;
+    }
+  }
+}
+int main(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  loops();
+  return sum != 600;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_tasks_of_a_task_loop_have_its_place(record, wrapper, tmp_path, compiler, runtime):
+    (tmp_path / "taskloop.c").write_text(TASKLOOP)
+    program = linked(compiler, RUNTIMES[runtime], tmp_path / "taskloop.c")
+    record(program, options=OPTIONS, LD_PRELOAD=wrapper)
+    (spool,) = spools_of(tmp_path / "run")
+    places = {key: spool.objects[address[0]][0] for key, address in spool.addresses.items()}
+    assert set(places) == set(spool.regions) and set(places.values()) == {str(program)}
+    kinds = collections.Counter(region["name"] for region in spool.regions.values() if "task" in region["name"])
+    # Both loops, and the task inside the second one.
+    assert kinds == {"!$omp taskgroup": 1, "!$omp taskloop": 2, "!$omp create task": 3, "!$omp task": 3}
+    assert counted(spool)["!$omp task"] >= 10 + 500 + 500
+
+
+# Each barrier of a team that can be cancelled: of a loop, one that stands alone.
+CANCELLED = r"""
+volatile int sum;
+int main(void) {
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp for
+    for (int i = 0; i < 10; ++i) {
+#pragma omp atomic
+      ++sum;
+    }
+#pragma omp barrier
+#pragma omp cancel parallel if (sum < 0)
+  }
+  return sum != 10;
+}
+"""
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_barriers_of_a_team_that_can_be_cancelled_have_their_places(record, wrapper, tmp_path, runtime):
+    (tmp_path / "cancelled.c").write_text(CANCELLED)
+    program = linked("clang", RUNTIMES[runtime], tmp_path / "cancelled.c")
+    record(program, options=OPTIONS, LD_PRELOAD=wrapper)
+    (spool,) = spools_of(tmp_path / "run")
+    files = {spool.objects[address[0]][0] for address in spool.addresses.values()}
+    assert set(spool.addresses) == set(spool.regions) and files == {str(program)}
+    kinds = [region["name"] for region in spool.regions.values() if "barrier" in region["name"]]
+    # Of the loop, alone, of the team.
+    assert len(kinds) == 3
+
+
 DISABLED = (
     "timeloom: OpenMP of LLVM's and Intel's runtimes is not recorded: OMP_TOOL=disabled turns their interface for "
     "tools off; unset it [TL483]\n"
