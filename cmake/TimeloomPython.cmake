@@ -24,7 +24,7 @@ foreach(part MAJOR MINOR)
 endforeach()
 add_library(Python::Module INTERFACE IMPORTED)
 target_include_directories(Python::Module INTERFACE ${TIMELOOM_PYTHON_HEADERS})
-# The headers of a build without a GIL are the ones of the other build, but for this line of pyconfig.h.
+# The headers of a build without a GIL are the other build's headers, but for this line of pyconfig.h.
 if(TIMELOOM_PYTHON_ABI_FLAG)
   target_compile_definitions(Python::Module INTERFACE Py_GIL_DISABLED=1)
 endif()

@@ -44,12 +44,14 @@ class Debugger:
     """
 
     name = ""  # of the program
+    errors = subprocess.DEVNULL  # where its standard error goes
 
-    def __init__(self, program: str, words: Sequence[str]) -> None:
+    def __init__(self, program: str, words: Sequence[str], descriptors: Sequence[int] = ()) -> None:
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        kept |= {"LC_ALL": "C", "PYTHONNOUSERSITE": "1"}  # it contains a Python, which would run files of the user
         self._process = subprocess.Popen(
-            [program, *words], cwd="/", env={**kept, "LC_ALL": "C"}, start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
+            [program, *words], cwd="/", env=kept, start_new_session=True, pass_fds=descriptors,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0,
             preexec_fn=_unblock_signals,  # noqa: PLW1509 (the command has one thread)
         )  # fmt: skip
         self.interrupted = False  # the debugger has taken a Ctrl-C that came for the stopped process

@@ -1,6 +1,8 @@
 """lldb, by the lines that it prints for people."""
 
+import os
 import re
+import subprocess
 import time
 
 from timeloom._debugger import Debugger, DebuggerError, call_expression
@@ -26,17 +28,29 @@ _BREAKPOINT = re.compile(r"send packet: \$Z0,([0-9a-f]+),(\d+)")
 
 
 class Lldb(Debugger):
-    """See Debugger. What lldb itself puts into the process, a breakpoint and pages for calls, is removed again."""
+    """See Debugger. A breakpoint and pages, which lldb puts into the process for itself, are removed again.
+
+    It tells of them in its log of packets, a file in memory: its own history has the last 255 packets only.
+    """
 
     name = "lldb"
+    errors = subprocess.STDOUT
 
     def __init__(self, program: str) -> None:
-        super().__init__(program, _START)
+        self._log = os.memfd_create("packets")
+        super().__init__(program, _START, (self._log,))
         self._number = 0
-        self._pages: set[str] = set()
+
+    def close(self) -> bool:
+        """See Debugger."""
+        os.close(self._log)
+        return super().close()
+
+    def _packets(self) -> str:
+        return os.pread(self._log, os.fstat(self._log).st_size, 0).decode("latin-1")
 
     def do(self, command: str, seconds: float = 20) -> str:
-        """Return what the command prints. Raises DebuggerError."""
+        """Return the output of the command. Raises DebuggerError."""
         self._number += 1
         mark = f"# {self._number}"
         self._write(f"{command}\n{mark}\n")  # each line is printed when it is read, after the end of the one before
@@ -51,9 +65,10 @@ class Lldb(Debugger):
 
     def attach(self, pid: int, executable: str) -> None:
         """See Debugger."""
+        self.do(f"log enable --file /proc/self/fd/{self._log} gdb-remote packets")
         self.do(f"process attach --pid {pid}")
         self.do("process handle --pass true --stop false --notify false")
-        for place, size in _BREAKPOINT.findall(self.do("process plugin packet history")):
+        for place, size in _BREAKPOINT.findall(self._packets()):
             self.do(f"process plugin packet send z0,{place},{size}")
 
     def threads(self) -> dict[int, str]:
@@ -70,8 +85,6 @@ class Lldb(Debugger):
             if not re.search("timed out|signal SIGSTOP", str(error)):  # with the latter lldb stops it itself
                 raise
             raise DebuggerError("the call did not return, and was taken back") from error
-        finally:
-            self._pages.update(_ALLOCATED.findall(self.do("process plugin packet history")))
         found = re.search(r"^\(int\) \$\d+ = (-?\d+)$", result, re.MULTILINE)
         if found is None:
             raise DebuggerError(f"lldb has returned {' '.join(result.split())}")
@@ -79,6 +92,6 @@ class Lldb(Debugger):
 
     def detach(self) -> None:
         """See Debugger."""
-        for place in sorted(self._pages):
+        for place in _ALLOCATED.findall(self._packets()):
             self.do(f"process plugin packet send _m{place}")
         self.do("process detach")

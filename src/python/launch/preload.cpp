@@ -100,15 +100,15 @@ void begin_again(const std::string& preload) {
 // first process.
 void add_llvm_openmp(std::vector<std::string>& files) {
   const char* const version = Py_GetVersion();  // 3.13.1 (main, …
-  std::string library = "/python" + std::string(version, std::strcspn(version + 2, ". ") + 2);
+  std::string folder = "/python" + std::string(version, std::strcspn(version + 2, ". ") + 2);
 #ifdef Py_GIL_DISABLED
-  library += 't';
+  folder += 't';
 #endif
   PyObject* const prefix = PySys_GetObject("prefix");  // borrowed
   std::vector<std::string> places;
   if (prefix != nullptr && PyUnicode_Check(prefix)) {
     const std::string lib = bytes_of(prefix) + "/lib";
-    places = {lib, lib + library + "/site-packages/cmeel.prefix/lib"};
+    places = {lib, lib + folder + "/site-packages/cmeel.prefix/lib"};
   }
   std::string file = llvm_openmp_file(places);
   const bool first = std::getenv(kParentVariable) == nullptr;

@@ -8,8 +8,8 @@
 namespace timeloom::tools {
 
 // From now on a file that cannot grow because of `ulimit -f` is an error like others, and does not
-// end this process by SIGXFSZ. A started program finds the signal as this process did. Main thread,
-// before others start.
+// end this process by SIGXFSZ. A program that run_to_its_end() starts finds the signal as this
+// process did; Python ignores it itself. Main thread, before others start.
 void survive_file_limit() noexcept;
 
 // Starts the program with these words, of which the first is its name, and waits for its end.

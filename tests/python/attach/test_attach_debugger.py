@@ -23,6 +23,15 @@ pytestmark = pytest.mark.skipif(not BY_DEBUGGER, reason="for Python 3.12 and 3.1
 CYCLES = int(os.environ.get("ATTACH_CYCLES", "3"))
 # The C library handles a signal of its own from the first thread on.
 CALLS = "thread = threading.Thread(target=len, args=[()]); thread.start(); thread.join()\ndef leaf(): pass\ndef calls():\n    for _ in range(3): leaf()\ndef loads():\n    import _lsprof\nserve(calls=calls, loads=loads)\n"
+# Many of them make a debugger exchange many packets with its server.
+MANY = """
+ends = threading.Event()
+for _ in range(int(os.environ["THREADS"])): threading.Thread(target=ends.wait).start()
+def loads():
+    import _lsprof
+serve(loads=loads)
+ends.set()
+"""
 
 
 @pytest.fixture
@@ -248,8 +257,9 @@ kill_before(_lldb.Lldb)
 
 
 @pytest.mark.parametrize("killed", ["self._process.pid", "os.getpid()"])
-def test_a_kill_before_the_call_leaves_nothing(running, tmp_path, debugger, killed):
-    program = running()
+@pytest.mark.parametrize("threads", [0, 200])
+def test_a_kill_before_the_call_leaves_nothing(running, tmp_path, debugger, killed, threads):
+    program = running(MANY, env={"THREADS": str(threads)})
     before = state(program)
     driver = KILLS.format(killed) + "import sys\nfrom timeloom import _attach\nsys.exit(_attach.main(sys.argv[1:]))\n"
     done = subprocess.run([sys.executable, "-c", driver, "-o", "run", str(program.pid)], cwd=tmp_path,
@@ -369,12 +379,21 @@ def test_the_room_begins_behind_texts_that_were_taken_back(running):
     assert find_room(program.pid, 304) == first + 16
 
 
-@pytest.mark.skipif("gdb" not in DEBUGGERS, reason="there is no gdb")
-def test_gdb_reads_no_file_of_the_user(tmp_path, monkeypatch):
-    (tmp_path / ".gdbinit").write_text(f"shell touch {tmp_path}/read\n")
-    (tmp_path / ".gdbearlyinit").write_text(f"shell touch {tmp_path}/read\n")
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home directory with a file for the Python that is in a debugger."""
+    for minor in range(9, 20):
+        packages = tmp_path / f".local/lib/python3.{minor}/site-packages"
+        packages.mkdir(parents=True)
+        (packages / "usercustomize.py").write_text(f"open({str(tmp_path / 'read')!r}, 'w').close()\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.skipif("gdb" not in DEBUGGERS, reason="there is no gdb")
+def test_gdb_reads_no_file_of_the_user(tmp_path, home):
+    (tmp_path / ".gdbinit").write_text(f"shell touch {tmp_path}/read\n")
+    (tmp_path / ".gdbearlyinit").write_text(f"shell touch {tmp_path}/read\n")
     gdb = _gdb.Gdb(_debugger.find_debugger("gdb"))
     assert gdb.do("-gdb-show auto-load gdb-scripts") == 'value="off"'
     with pytest.raises(_debugger.DebuggerError, match="Undefined"):
@@ -384,10 +403,8 @@ def test_gdb_reads_no_file_of_the_user(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif("lldb" not in DEBUGGERS, reason="there is no lldb")
-def test_lldb_reads_no_file_of_the_user(tmp_path, monkeypatch):
+def test_lldb_reads_no_file_of_the_user(tmp_path, home):
     (tmp_path / ".lldbinit").write_text(f"platform shell touch {tmp_path}/read\n")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
     lldb = _lldb.Lldb(_debugger.find_debugger("lldb"))
     assert lldb.do("settings show target.load-script-from-symbol-file").endswith("= false")
     with pytest.raises(_debugger.DebuggerError, match="not a valid command"):
@@ -396,10 +413,10 @@ def test_lldb_reads_no_file_of_the_user(tmp_path, monkeypatch):
     assert not (tmp_path / "read").exists()
 
 
-@pytest.mark.skipif("lldb" not in DEBUGGERS, reason="there is no lldb")
-def test_lldb_leaves_no_page(running, debugger):
-    """For a call it allocates pages in the process, of which one can be written and executed."""
-    program = running()
+@pytest.mark.parametrize("threads", [0, 200])
+def test_no_page_of_the_debugger_stays(running, debugger, threads):
+    """For a call lldb allocates pages in the process, of which one can be written and executed."""
+    program = running(MANY, env={"THREADS": str(threads)})
     program.facts()  # after which its own memory does not change
     before = [(one.begin, one.end, one.path) for one in mappings_of(program.pid)]
     through = road(program)
