@@ -9,6 +9,7 @@
 #include "core/mpi/mpi_rank.hpp"
 #include "core/mpi/spawned.hpp"
 #include "core/run_properties.hpp"
+#include "core/teams/openmp_properties.hpp"
 #include "core/throttled.hpp"
 #include "os/process.hpp"
 #include "os/signal_name.hpp"
@@ -165,6 +166,10 @@ void SpoolSource::take_property(const Process& process, const std::string& key,
        }},
       {kCpuTimes, [](auto& run, auto&, auto& text) { run.add_cpu(cpu_times_of(text)); }},
       {kRank, nullptr},
+      {kOmpNumThreads,
+       [](auto& run, auto& from, auto& text) { run.note_first(from, kOmpNumThreads, text); }},
+      {kUsableCores,
+       [](auto& run, auto& from, auto& text) { run.note_first(from, kUsableCores, text); }},
       {kPlainRank, nullptr},
       {kSpawn, nullptr},
       {kReaped, nullptr},
@@ -182,6 +187,11 @@ void SpoolSource::take_property(const Process& process, const std::string& key,
 }
 
 void SpoolSource::take_names() {
+// Of the process that the user started: a program may set other values for its workers.
+void SpoolSource::note_first(const Process& process, const char* key, const std::string& value) {
+  if (&process == &processes_.front()) definitions_.properties.emplace(key, value);
+}
+
   const auto take = [this](const char* key) {
     const auto found = definitions_.properties.extract(key);
     return found.empty() ? std::string() : found.mapped();

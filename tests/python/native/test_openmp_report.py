@@ -404,6 +404,32 @@ def test_threads_of_teams_are_not_workers_and_their_teams_add_up(built, tmp_path
         assert "3 threads with a team of 2 threads each, 6 threads in all, on " in text
 
 
+AFTER_ANOTHER = """
+import ctypes, os, subprocess, sys
+library = ctypes.CDLL(sys.argv[1])
+library.balanced.argtypes = ctypes.c_int, ctypes.c_double
+library.balanced(2, 0.001)
+for _ in range(int(sys.argv[2])):
+    words = [sys.executable, __file__, sys.argv[1], "0"]
+    subprocess.run(words, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+"""
+
+
+def test_processes_one_after_another_share_the_cores(built, tmp_path, timeloom, timeloom_program):
+    """Their variables are not the program's, either."""
+    (tmp_path / "after.py").write_text(AFTER_ANOTHER)
+    options = ["--quiet", "--thread", "omp", "--follow=all", "-o", "run"]
+    command = [timeloom_program, "run", *options, "after.py", built / "libbalance.so", "3"]
+    variables = environment({"TIMELOOM_PYTHON": sys.executable})
+    variables.pop("OMP_NUM_THREADS", None)
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=120, env=variables)
+    facts = json.loads(timeloom("report", "--omp", "--json", tmp_path / "run").stdout)
+    assert sum(region["calls"] for region in facts["regions"]) == 4
+    assert (facts["threads_at_once"], facts["teams"], facts["processes"]) == (2, 1, 1)
+    assert facts["oversubscribed"] == (facts["cores"] < 2)
+    assert facts["omp_num_threads"] is None
+
+
 def test_a_part_of_the_run_has_the_loops_of_that_part(measured, timeloom):
     run = measured()
     whole, _ = loops_of(timeloom, run)

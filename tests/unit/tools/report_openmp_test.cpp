@@ -67,7 +67,7 @@ TEST(ReportOpenMp, ImbalanceIsOfTheThreadsOfAProcess) {
   EXPECT_DOUBLE_EQ(facts.regions[0].imbalance(), (20 + 60) / (20 + 40.0));
   EXPECT_EQ(facts.regions[0].calls, 4U);
   EXPECT_EQ(facts.regions[0].threads, 2U);
-  EXPECT_EQ(facts.processes, 2U);
+  EXPECT_EQ(facts.at_once.processes, 2U);
 }
 
 TEST(ReportOpenMp, ARunWithoutTeamsHasNone) {
@@ -152,6 +152,47 @@ TEST(ReportOpenMp, NamesTooManyThreadsInWords) {
             "3 processes with 4 threads each, 12 threads in all, on 6 cores: they take turns. "
             "OMP_NUM_THREADS=2 gives each thread a core; the threads of BLAS "
             "(OPENBLAS_NUM_THREADS, MKL_NUM_THREADS) come on top");
+}
+
+// How the sentence about too many threads begins, on 2 cores.
+std::string advice_of(profile::Story& story) {
+  story.definitions().clock.ticks_per_second = 1;
+  story.definitions().properties = {{kUsableCores, "2"}};
+  const std::string text = openmp_advice(openmp_facts(story.fold()));
+  const std::size_t from = text.find('\n'), to = text.find(" on 2 cores");
+  return from == std::string::npos ? "" : text.substr(from + 1, to - from - 1);
+}
+
+// A process whose two threads have a team from `start` on; it lives from `birth` to tick 100.
+void add_pair(profile::Story& story, std::uint32_t group, int birth, int start) {
+  const auto number = std::to_string(group + 1), late = std::to_string(start - birth);
+  const std::string region = "parallel ";
+  story.thread("main",
+               "+" + std::to_string(birth) + " main +" + late + " " + region + "@fork/" + number +
+                   " @team/" + number + "/0 +10 @end/" + number + " @join/" + number + " ) +" +
+                   std::to_string(90 - start) + " )",
+               group);
+  story.thread(
+      "worker",
+      "+" + std::to_string(start) + " @team/" + number + "/1 " + region + "+10 ) @end/" + number,
+      group);
+}
+
+TEST(ReportOpenMp, TeamsThatWorkOneAfterAnotherShareTheCores) {
+  profile::Story story;
+  add_pair(story, 0, 0, 0);
+  add_pair(story, 1, 0, 20);
+  add_pair(story, 2, 40, 60);
+  EXPECT_EQ(advice_of(story), "");
+  add_pair(story, 3, 20, 65);
+  EXPECT_EQ(advice_of(story), "2 processes with 2 threads each, 4 threads in all,");
+}
+
+TEST(ReportOpenMp, TeamsOfDifferentSizesAddUp) {
+  profile::Story story;
+  add_pair(story, 0, 0, 40);
+  story.thread("alone", "+30 main parallel @fork/5 @team/5/0 +30 @end/5 @join/5 ) )", 1);
+  EXPECT_EQ(advice_of(story), "2 processes with teams of up to 2 threads, 3 threads in all,");
 }
 
 }  // namespace

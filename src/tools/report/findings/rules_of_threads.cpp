@@ -207,12 +207,12 @@ void find_turns(const FoundIn& run, Findings& findings) {
 void find_too_many_threads(const FoundIn& run, Findings& findings) {
   const OpenMpFacts facts = openmp_facts(run.tree);
   if (!facts.oversubscribed() || facts.parallel < kMuchParallel * run.wall) return;
-  const auto threads = static_cast<double>(facts.all_threads());
+  const auto threads = static_cast<double>(facts.at_once.threads);
   const auto cores = static_cast<double>(*facts.cores);
   findings.push_back(
       {"too-many-threads",
        formatted("{} threads of OpenMP share {} cores for {} in parallel regions",
-                 facts.all_threads(), *facts.cores, duration(facts.parallel, run.terminal, " ")),
+                 facts.at_once.threads, *facts.cores, duration(facts.parallel, run.terminal, " ")),
        "report --omp",
        facts.parallel * (1 - cores / threads),
        {{"threads", threads}, {"cores", cores}, {"parallel_s", facts.parallel}}});

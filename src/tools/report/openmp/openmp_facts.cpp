@@ -24,6 +24,8 @@ using profile::Cell;
 using profile::Node;
 using profile::NodeId;
 
+constexpr Timestamp kNever{UINT64_MAX};
+
 class OpenMpSums {
  public:
   explicit OpenMpSums(const CallTree& tree)
@@ -67,7 +69,7 @@ class OpenMpSums {
     double in_parallel = 0;
     double life = 0;
     std::uint64_t team = 1;
-    Timestamp first{}, last{};  // of its events; equal: not known
+    Timestamp first{}, last{};  // of its events; equal: not known. See narrow_lives()
   };
 
   const Region* region_of(const Node& node) const {
@@ -103,6 +105,7 @@ class OpenMpSums {
                     time(cell.statistics.inclusive - of_children[cell.node]));
       }
     }
+    lives_[location.id] = {profile.first, profile.last};
     if (const auto forking = forking_.find(location.id); forking != forking_.end()) {
       forking->second.first = profile.first;
       forking->second.last = profile.last;
@@ -217,39 +220,61 @@ class OpenMpSums {
     facts_.threads = std::max(facts_.threads, path.team());
   }
 
-  // A thread that begins where another one ends does not live at the same time.
-  void add_teams() {
-    using Change = std::pair<Timestamp, int>;
-    std::map<std::uint32_t, std::vector<Change>> processes;
-    for (const auto& [location, one] : forking_) {
-      if (one.first >= one.last) continue;
-      std::vector<Change>& changes = processes[one.group];
-      changes.emplace_back(one.first, 1);
-      changes.emplace_back(one.last, -1);
-    }
-    for (auto& [group, changes] : processes) {
-      std::ranges::sort(changes);
-      std::int64_t now = 0;
-      for (const auto& [time, change] : changes) {
-        now += change;
-        facts_.teams = std::max(facts_.teams, static_cast<std::uint64_t>(now));
+  // When the teams of a thread may have worked: from the first event of their other members to the
+  // last one, as far as the thread lives. A thread without other members may work all its life.
+  void narrow_lives() {
+    std::map<LocationId, std::pair<Timestamp, Timestamp>> of_members;
+    for (const auto& [key, path] : sums_) {
+      std::pair<Timestamp, Timestamp> life{kNever, {}};
+      for (const auto& [member, thread] : path.threads) {
+        if (thread.forks) continue;
+        const auto& [first, last] = lives_.at(member);
+        life = {std::min(life.first, first), std::max(life.second, last)};
       }
+      for (const auto& [location, thread] : path.threads) {
+        if (!thread.forks) continue;
+        auto& [first, last] = of_members.try_emplace(location, kNever, Timestamp{}).first->second;
+        first = std::min(first, life.first);
+        last = std::max(last, life.second);
+      }
+    }
+    for (auto& [location, one] : forking_) {
+      const auto& [first, last] = of_members[location];
+      const Timestamp from = std::max(one.first, first), to = std::min(one.last, last);
+      if (from < to) one.first = from, one.last = to;
     }
   }
 
+  // Of the threads of a process whose lives are not known, one counts, at all times.
+  void add_teams() {
+    narrow_lives();
+    std::vector<TeamsOfThread> all;
+    std::map<std::uint32_t, TeamsOfThread> unknown;
+    const auto& groups = tree_.definitions.groups;
+    for (const auto& [location, one] : forking_) {
+      const bool known = one.group < groups.size();
+      TeamsOfThread teams{known ? groups[one.group].hostname : std::string(), one.group, one.team,
+                          one.first, one.last};
+      if (one.first < one.last) {
+        all.push_back(std::move(teams));
+        continue;
+      }
+      const std::uint64_t before = unknown[one.group].threads;
+      teams.threads = std::max(teams.threads, before);
+      teams.first = {};
+      teams.last = kNever;
+      unknown[one.group] = std::move(teams);
+    }
+    for (auto& [group, teams] : unknown) all.push_back(std::move(teams));
+    facts_.at_once = most_threads_at_once(all);
+  }
+
   void add_serial() {
-    std::map<std::string, std::map<std::uint32_t, bool>> hosts;
     for (const auto& [location, one] : forking_) {
       const double outside = std::max(one.life - one.in_parallel, 0.0);
       facts_.parallel += one.in_parallel;
       facts_.serial += outside;
       facts_.idle += outside * static_cast<double>(one.team - 1);
-      const auto& groups = tree_.definitions.groups;
-      const bool known = one.group < groups.size();
-      hosts[known ? groups[one.group].hostname : std::string()][one.group] = true;
-    }
-    for (const auto& [host, processes] : hosts) {
-      facts_.processes = std::max<std::uint64_t>(facts_.processes, processes.size());
     }
   }
 
@@ -274,6 +299,7 @@ class OpenMpSums {
   std::map<std::pair<NodeId, LocationGroupId>, OfPath> sums_;
   std::map<RegionId, ParallelRow> rows_;
   std::map<LocationId, Forking> forking_;
+  std::map<LocationId, std::pair<Timestamp, Timestamp>> lives_;  // first and last events
   OpenMpFacts facts_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profile/call_tree.hpp"
+#include "tools/report/openmp/teams_at_once.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
@@ -36,18 +37,15 @@ struct OpenMpFacts {
   // Over the threads that fork teams: seconds in parallel regions, and outside of them.
   double parallel = 0;
   double serial = 0;
-  double idle = 0;              // seconds that the other threads of their teams had nothing to do
-  std::uint64_t threads = 0;    // of the largest team
-  std::uint64_t teams = 1;      // threads of one process that fork teams and live at the same time
-  std::uint64_t processes = 0;  // that fork teams, on the host with the most of them
+  double idle = 0;            // seconds that the other threads of their teams had nothing to do
+  std::uint64_t threads = 0;  // of the largest team
+  TeamsAtOnce at_once{};
   std::optional<std::uint64_t> cores;      // that a process may use; none: not known
   std::optional<std::string> num_threads;  // OMP_NUM_THREADS; none: not set, or not known
   double serial_share() const noexcept {
     return parallel + serial > 0 ? serial / (parallel + serial) : 0;
   }
-  // The threads that would run at the same time.
-  std::uint64_t all_threads() const noexcept { return threads * teams * processes; }
-  bool oversubscribed() const noexcept { return cores && all_threads() > *cores; }
+  bool oversubscribed() const noexcept { return cores && at_once.threads > *cores; }
 };
 
 OpenMpFacts openmp_facts(const profile::CallTree& tree);

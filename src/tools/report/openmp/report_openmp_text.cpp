@@ -16,23 +16,34 @@ std::string usable_cores(const OpenMpFacts& facts) {
   return "the program may use " + plural(*facts.cores, "core");
 }
 
-std::string too_many(const OpenMpFacts& facts) {
-  const std::uint64_t all_teams = facts.teams * facts.processes;
-  const std::uint64_t fitting = std::max<std::uint64_t>(*facts.cores / all_teams, 1);
-  const std::string team = plural(facts.threads, "thread");
-  std::string text = team;
-  if (all_teams != 1) {
+// "3 processes with 4 threads each, 12 threads in all".
+std::string threads_at_once(const TeamsAtOnce& most) {
+  const std::string team = plural(most.largest, "thread");
+  if (most.teams == 1) return team;
+  const bool alike = most.are_alike();
+  std::string text = formatted("{} with {} each", plural(most.processes, "process"), team);
+  if (!alike) {
+    const std::string teams = plural(most.teams, "thread");
+    text = most.processes == 1
+               ? formatted("{} with teams of up to {}", teams, team)
+               : formatted("{} with teams of up to {}", plural(most.processes, "process"), team);
+  } else if (most.teams > most.processes) {
     const std::string teams =
-        facts.teams == 1 ? team
-                         : formatted("{} with a team of {}", plural(facts.teams, "thread"), team);
-    text = facts.processes == 1
+        formatted("{} with a team of {}", plural(most.teams / most.processes, "thread"), team);
+    text = most.processes == 1
                ? formatted("{} each", teams)
-               : formatted("{} with {} each", plural(facts.processes, "process"), teams);
-    text += formatted(", {} in all,", plural(facts.all_threads(), "thread"));
+               : formatted("{} with {} each", plural(most.processes, "process"), teams);
   }
+  return text + formatted(", {} in all,", plural(most.threads, "thread"));
+}
+
+std::string too_many(const OpenMpFacts& facts) {
+  const TeamsAtOnce& most = facts.at_once;
+  const std::uint64_t fitting = std::max<std::uint64_t>(*facts.cores / most.teams, 1);
+  std::string text = threads_at_once(most);
   text += formatted(" on {}: they take turns. OMP_NUM_THREADS={} gives each thread a core",
                     plural(*facts.cores, "core"), fitting);
-  if (facts.processes > 1) {
+  if (most.processes > 1) {
     text += "; the threads of BLAS (OPENBLAS_NUM_THREADS, MKL_NUM_THREADS) come on top";
   }
   return text;
@@ -99,8 +110,9 @@ void write_openmp_json(const OpenMpFacts& facts, const Definitions& definitions,
   all["serial_share"] = facts.serial_share();
   all["idle_s"] = facts.idle;
   all["threads"] = facts.threads;
-  all["teams"] = facts.teams;
-  all["processes"] = facts.processes;
+  all["threads_at_once"] = facts.at_once.threads;
+  all["teams"] = facts.at_once.teams;
+  all["processes"] = facts.at_once.processes;
   all["cores"] = facts.cores ? ordered_json(*facts.cores) : ordered_json();
   all["omp_num_threads"] = facts.num_threads ? ordered_json(*facts.num_threads) : ordered_json();
   all["oversubscribed"] = facts.cores ? ordered_json(facts.oversubscribed()) : ordered_json();
