@@ -110,6 +110,12 @@ bool is_possible(const MemoryBlock& block, std::size_t index, const MemoryData& 
   return block.number() < index && !data.blocks[block.number()].is_death();
 }
 
+// A process gives the file its largest size at first, and at its end the size of its parts. With
+// another one, bytes are missing or have been inserted.
+bool is_size_of_file(std::uint64_t size, std::uint64_t blocks) {
+  return size == kMemoryFileSize || size == kMemoryBlocksAt + blocks * sizeof(MemoryBlock);
+}
+
 }  // namespace
 
 MemoryData read_memory(const SpoolDirectory& directory) {
@@ -127,7 +133,8 @@ MemoryData read_memory(const SpoolDirectory& directory) {
     return data;
   }
   data.blocks = values_at<MemoryBlock>(file, kMemoryBlocksAt, blocks);
-  data.damaged = data.paths.size() != paths || data.blocks.size() != blocks;
+  data.damaged = data.paths.size() != paths || data.blocks.size() != blocks ||
+                 !is_size_of_file(file.size(&error), blocks);
   if (data.all && !take_holdings(file, peak_number, data.foreign, data.paths)) {
     data.all = false;  // sampled blocks tell less, but nothing wrong
     data.damaged = true;

@@ -88,6 +88,14 @@ TEST(MemoryReader, KeepsWhatComesBeforeACut) {
   EXPECT_EQ(data.peak_blocks, 1u);
 }
 
+TEST(MemoryReader, NoticesBytesThatWereInserted) {
+  for (const std::size_t at : {kMemoryPathsAt + 3 * sizeof(MemoryPath), kMemoryHoldingsAt - 64}) {
+    std::string bytes = whole_memory_file();
+    bytes.insert(at, sizeof(MemoryPath), '\0');
+    EXPECT_TRUE(read_memory_bytes(bytes).damaged) << at;
+  }
+}
+
 // Four paths whose blocks are all known, of which the last two changed after the peak or not.
 std::string file_with_holdings() {
   std::string bytes = whole_memory_file();
