@@ -20,6 +20,7 @@ namespace timeloom::weave {
 namespace {
 
 constexpr char kStillRunning[] = "still running";
+constexpr char kTerminated[] = "ended by SIGTERM";
 constexpr char kWaited[] = "ended while it waited";
 constexpr char kCutOff[] = "ended before the measurement could be finished";
 
@@ -165,11 +166,11 @@ void SpoolSource::take_property(const Process& process, const std::string& key,
          run.clock_error_ns_ = std::max(run.clock_error_ns_, error);
        }},
       {kCpuTimes, [](auto& run, auto&, auto& text) { run.add_cpu(cpu_times_of(text)); }},
-      {kRank, nullptr},
       {kOmpNumThreads,
        [](auto& run, auto& from, auto& text) { run.note_first(from, kOmpNumThreads, text); }},
       {kUsableCores,
        [](auto& run, auto& from, auto& text) { run.note_first(from, kUsableCores, text); }},
+      {kRank, nullptr},
       {kPlainRank, nullptr},
       {kSpawn, nullptr},
       {kReaped, nullptr},
@@ -186,12 +187,12 @@ void SpoolSource::take_property(const Process& process, const std::string& key,
   }
 }
 
-void SpoolSource::take_names() {
 // Of the process that the user started: a program may set other values for its workers.
 void SpoolSource::note_first(const Process& process, const char* key, const std::string& value) {
   if (&process == &processes_.front()) definitions_.properties.emplace(key, value);
 }
 
+void SpoolSource::take_names() {
   const auto take = [this](const char* key) {
     const auto found = definitions_.properties.extract(key);
     return found.empty() ? std::string() : found.mapped();
@@ -282,9 +283,27 @@ void SpoolSource::add_cost() {
   }
 }
 
+// Launchers end the other ranks of a job when one has ended. The first one that has ended in
+// another way; nullptr: there is none.
+const LocationGroup* SpoolSource::rank_that_ended_first() const {
+  const Process* found = nullptr;
+  for (const Process& process : processes_) {
+    const std::string& ending = definitions_.groups[process.group.value()].ending;
+    const bool is_cause = !ending.empty() && ending != kStillRunning && ending != kTerminated;
+    if (!process.is_rank() || !is_cause) continue;
+    if (found == nullptr || process.end < found->end) found = &process;
+  }
+  return found == nullptr ? nullptr : &definitions_.groups[found->group.value()];
+}
+
 // The ending of the run in words, from the records of its processes; empty: normal.
 std::string SpoolSource::ending() const {
   const std::string& first = definitions_.groups.front().ending;
+  if (first == kTerminated) {
+    const LocationGroup* const cause = rank_that_ended_first();
+    return (cause == nullptr ? "" : cause->name + " " + cause->ending + "; then others were ") +
+           first;
+  }
   if (!first.empty() && first != kStillRunning) return first;
   if (running_ > 0) {
     return std::to_string(running_) + (running_ == 1 ? " process" : " processes") +

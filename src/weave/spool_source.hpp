@@ -253,6 +253,7 @@ class SpoolSource : public RunSource {
   void add_sampled_times();
   void add_bytes_metrics();
   void add_bytes_metric(const char* name);
+  const LocationGroup* rank_that_ended_first() const;
   void note_first(const Process& process, const char* key, const std::string& value);
   void take_names();
   // In words; empty: normal.

@@ -208,6 +208,23 @@ def test_interrupted_ranks_leave_their_records(work, timeloom_program):
     assert sorted(os.listdir(work)) == ["app.py", "run"]
 
 
+def test_the_rank_that_was_killed_is_named_and_not_those_that_its_launcher_ended(work, timeloom_program):
+    (work / "app.py").write_text(PROGRAM + "print('ready', flush=True)\nimport time\ntime.sleep(60)\n")
+    command = [*door("timeloom", "-o", "run", "--quiet"), "app.py"]
+    processes = [
+        subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, env=of_launcher(rank, 3, TIMELOOM_JOB="a"))
+        for rank in range(3)
+    ]
+    for process in processes:
+        assert process.stdout.readline() == b"ready\n"
+    for rank, by in (1, signal.SIGKILL), (0, signal.SIGTERM), (2, signal.SIGTERM):
+        processes[rank].send_signal(by)
+        assert processes[rank].wait(100) == -by
+    subprocess.run([timeloom_program, "weave", "run"], cwd=work, check=True, capture_output=True)
+    cause = "MPI Rank 1 ended before the measurement could be finished"
+    assert Run(work / "run", timeloom_program).ending == f"{cause}; then others were ended by SIGTERM"
+
+
 def test_a_launcher_that_does_not_say_how_many_there_are(work, timeloom_program):
     """Like prterun. It is not known which rank is the last."""
     variables = {**environment(), "PMIX_NAMESPACE": "prterun-here-1@1"}
