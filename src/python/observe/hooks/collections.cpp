@@ -80,8 +80,11 @@ void leave_collection(PyObject* info) {
   record::t_recorder->leave(token);
 }
 
+// False: another one does, or the list is shorter. No exception is left.
 bool lies_at(Py_ssize_t index, PyObject* function) noexcept {
-  return Ref(PySequence_GetItem(g_gc_callbacks, index)).get() == function;
+  const Ref found(PySequence_GetItem(g_gc_callbacks, index));
+  if (!found) PyErr_Clear();
+  return found.get() == function;
 }
 
 // -1: it is not there. Without comparing, which the program's objects may answer.
@@ -93,7 +96,7 @@ Py_ssize_t place_among_callbacks(PyObject* function) noexcept {
 
 void take_out(PyObject* function) noexcept {
   const Py_ssize_t place = place_among_callbacks(function);
-  if (place >= 0) (void)PySequence_DelItem(g_gc_callbacks, place);
+  if (place >= 0 && PySequence_DelItem(g_gc_callbacks, place) != 0) PyErr_Clear();
 }
 
 // Moves our functions to the ends of the list, where the program has put others around them. While
@@ -101,13 +104,12 @@ void take_out(PyObject* function) noexcept {
 void keep_ends() noexcept {
   if (!lies_at(0, g_first)) {
     take_out(g_first);
-    (void)PyList_Insert(g_gc_callbacks, 0, g_first);
+    if (PyList_Insert(g_gc_callbacks, 0, g_first) != 0) PyErr_Clear();
   }
   if (!lies_at(-1, g_last)) {
     take_out(g_last);
-    (void)PyList_Append(g_gc_callbacks, g_last);
+    if (PyList_Append(g_gc_callbacks, g_last) != 0) PyErr_Clear();
   }
-  PyErr_Clear();
 }
 
 // The interpreter passes "start" or "stop", and a dict.
