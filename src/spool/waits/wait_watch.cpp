@@ -52,10 +52,7 @@ void WaitWatch::begin(const KnownDirectory& spool, const WaitOptions& options) n
 
 void WaitWatch::add(std::uint32_t location, clockid_t clock) noexcept try {
   const std::lock_guard lock(mutex_);
-  if (!writer_) return;
-  watched_.push_back({location, clock, os::thread_of_clock(clock)});
-  // From its start on, also before the first look.
-  if (!filters_.added()) read_delay(watched_.back(), os::now());
+  if (writer_) watched_.push_back({location, clock, os::thread_of_clock(clock)});
 } catch (const std::bad_alloc&) {
   return;
 }
@@ -64,7 +61,8 @@ void WaitWatch::remove(std::uint32_t location) noexcept try {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(watched_, location, &Watched::location);
   if (found == watched_.end()) return;
-  if (writer_ && !filters_.added()) read_delay(*found, os::now());  // nothing where it has ended
+  // Reads nothing where the thread has ended. Threads that no look has met are too short for it.
+  if (writer_ && found->delay_at != 0 && !filters_.added()) read_delay(*found, os::now());
   end_span(*found);
   watched_.erase(found);
 } catch (const std::bad_alloc&) {

@@ -178,7 +178,7 @@ void run_without_a_processor(std::uint64_t self) {
   }
 }
 
-TEST(WaitWatch, HasTheTimeWithoutAProcessorFromItsStartToItsEnd) {
+TEST(WaitWatch, HasTheTimeWithoutAProcessorUpToTheEndOfAThread) {
   const auto self = static_cast<std::uint64_t>(::gettid());
   std::uint64_t before = 0, after = 0;
   if (!os::run_delay(self, before)) GTEST_SKIP() << "the kernel does not tell it";
@@ -201,6 +201,7 @@ TEST(WaitWatch, HasTheTimeWithoutAProcessorFromItsStartToItsEnd) {
     ASSERT_EQ(pthread_getcpuclockid(pthread_self(), &clock), 0);
     const auto thread = static_cast<std::uint64_t>(::gettid());
     watch.add(5, clock);
+    (void)watch.look();
     ASSERT_TRUE(os::run_delay(thread, before));
     run_without_a_processor(thread);
     ASSERT_TRUE(os::run_delay(thread, after));
