@@ -109,7 +109,26 @@ EngineWorker worker_of(const CallTree& tree, const std::vector<RegionId>& tasks,
 struct EngineSum {
   std::set<std::string> workers, hosts;
   std::uint64_t tasks = 0;
+  std::uint64_t of_others = 0;  // tasks of other clients
 };
+
+void add_tasks(const CallTree& tree, const std::vector<RegionId>& tasks, std::size_t location,
+               EngineSum& sum) {
+  for (const Cell& cell : tree.locations[location].cells) {
+    const RegionId region = tree.nodes[cell.node.value()].region;
+    const bool is_other =
+        region.defined() && is_other_task(tree.definitions.regions[region.value()]);
+    if (is_other) sum.of_others += cell.statistics.visits;
+    if (is_task(tree, tasks, cell.node)) sum.tasks += cell.statistics.visits;
+  }
+}
+
+// ", 2 tasks, without 3 tasks of other clients"
+std::string task_text(const EngineSum& sum) {
+  const std::string text = ", " + plural(sum.tasks, "task");
+  if (sum.of_others == 0) return text;
+  return text + ", without " + plural(sum.of_others, "task") + " of other clients";
+}
 
 }  // namespace
 
@@ -151,9 +170,7 @@ std::string engine_text(const CallTree& tree) {
     EngineSum& sum = engines[worker.engine];
     sum.workers.insert(worker.name);
     sum.hosts.insert(host_of(tree.definitions, tree.definitions.locations[i]));
-    for (const Cell& cell : tree.locations[i].cells) {
-      if (is_task(tree, tasks, cell.node)) sum.tasks += cell.statistics.visits;
-    }
+    add_tasks(tree, tasks, i, sum);
   }
   std::string text;
   for (const auto& [engine, sum] : engines) {
@@ -161,7 +178,7 @@ std::string engine_text(const CallTree& tree) {
     if (several_hosts) text += " on " + plural(sum.hosts.size(), "host");
     text += " (" + engine + ")";
     // Of calls that are made of samples, the number is not known.
-    if (!sampled) text += ", " + plural(sum.tasks, "task");
+    if (!sampled) text += task_text(sum);
   }
   return text.empty() ? text : text + clock_text(tree.definitions);
 }

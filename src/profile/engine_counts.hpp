@@ -23,7 +23,8 @@ std::vector<std::string> workers_of_locations(const CallTree& tree,
 // engine has none.
 std::string worker_of_task(const Definitions& definitions, const Location& location);
 
-// "4 workers (Dask), 1,204 tasks", with each run of a task; empty: there are none. In a run of
+// "4 workers (Dask), 1,204 tasks", with each run of a task; empty: there are none. After it
+// "without 3 tasks of other clients", whose functions are hidden, if there are any. In a run of
 // several hosts "4 workers on 2 hosts (Dask), 1,204 tasks, clocks within 310 µs", if they were
 // compared.
 std::string engine_text(const CallTree& tree);

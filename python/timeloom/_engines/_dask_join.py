@@ -7,7 +7,7 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from timeloom._engines import _dask_records, _dask_worker
+from timeloom._engines import _dask_marks, _dask_records, _dask_worker
 from timeloom_follow import workers_setting
 
 if TYPE_CHECKING:
@@ -38,6 +38,14 @@ def _print_taken(addresses: Iterable[str]) -> None:
     taken = dict.fromkeys(addresses, "another program measures them")
     if taken:
         sys.stderr.write(f"timeloom: {_workers(taken)} [TL452]\n")
+
+
+def _print_all_clients() -> None:
+    version = getattr(sys.modules["distributed"], "__version__", "")
+    sys.stderr.write(
+        "timeloom: tasks of all clients of Dask's workers are recorded: "
+        f"Timeloom does not know distributed {version} [TL453]\n"
+    )
 
 
 def _reason(answer: object, version: str) -> str:
@@ -83,6 +91,8 @@ class Workers:
         """Begin with no worker. `token`: of the directories on other hosts."""
         self._client, self._variables, self._token = client, dict(variables), token
         self._parent = self._variables["TIMELOOM_PARENT"]
+        self._mark = _dask_marks.mark_tasks(self._variables["TIMELOOM_RUN_ID"])
+        self._told_of_version = False
         self._places = 0  # which the setting has given away
         self.joined: list[str] = []
 
@@ -100,6 +110,9 @@ class Workers:
         print_failed({address: answer for address, answer in failed.items() if address not in others})
         joined = [address for address, answer in answers.items() if answer in ("", _dask_worker.AT_HOME)]
         self.joined += joined
+        if joined and not self._mark and not self._told_of_version:
+            self._told_of_version = True
+            _print_all_clients()
         return joined
 
     async def _able(self, addresses: list[str]) -> list[str]:
@@ -131,7 +144,7 @@ class Workers:
         if not workers:
             return {}
         settings = _dask_records.settings_of(self._parent)
-        facts = (self._variables, self._token, settings, self._client.id)
+        facts = (self._variables, self._token, settings, (self._client.id, self._mark))
         answers = await self._client.run(_dask_worker.join, *facts, workers=workers, on_error="return")
         return {address: str(answer) for address, answer in answers.items()}
 

@@ -22,6 +22,7 @@ _KEY, _NEEDS = "timeloom::key", "timeloom::needs"
 _TIMES = ("timeloom::queued_ns", "timeloom::fetched_ns")
 _MOST_NEEDS = 10_000  # of a task
 _PEER, _KEYS, _BYTES = "timeloom::peer", "timeloom::keys", "timeloom::bytes"
+_OTHER_TASK = "task of another client"  # hides the functions that it calls
 _ASYNC_TASKS, _TRANSFERS = "-Dask-Async-Tasks", "-Dask-Transfers"  # of the names of lanes
 
 
@@ -48,7 +49,10 @@ def _task_maker(module: "Any", run_task: "Callable[..., Awaitable[Any]]") -> "Ca
         try:
             prefix = sys.modules["dask.utils"].key_split(task.key)
             lane = f"{module._worker_cvar.get().name}{_ASYNC_TASKS}"
-            return _core.task_steps("Dask", prefix, True, lane, _facts_of_task(str(task.key), data), coroutine)
+            facts = _facts_of_task(str(task.key), data)
+            if _core.take_other_task(str(task.key)):
+                return _core.task_steps("Dask", _OTHER_TASK, False, lane, [], coroutine)
+            return _core.task_steps("Dask", prefix, True, lane, facts, coroutine)
         except Exception:  # of an unknown version
             return coroutine
 

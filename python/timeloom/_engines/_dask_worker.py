@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from timeloom import _core
-from timeloom._engines import _dask_records
+from timeloom._engines import _dask_marks, _dask_records
 
 VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
 MEASURED, AT_HOME = "measured already", "records on its own host"
@@ -23,14 +23,19 @@ def _answer_while_it_records(run: str) -> str:
     return MEASURED if run in (own, _joined.get("run")) else OF_ANOTHER + _joined.get("client", "")
 
 
-def join(variables: dict[str, str], token: str, settings: bytes, client: str) -> str:
+def join(variables: dict[str, str], token: str, settings: bytes, client: tuple[str, str], dask_worker: Any) -> str:
     """Begin to record this worker in the run that the variables name; return the reason if that fails.
+
+    The client: its id, and the mark of its tasks. Of tasks without the mark, functions are not recorded, unless it is
+    empty.
 
     MEASURED: it records in this run. OF_ANOTHER: in another one. AT_HOME: it sees no directory of the run, and records
     in the directory of the token.
     """
-    run = variables[VARIABLES[1]]
+    run, (name, mark) = variables[VARIABLES[1]], client
     if _core.running():
+        if mark and run == _joined.get("run"):  # workers that share the process
+            _dask_marks.note_tasks(dask_worker)
         return _answer_while_it_records(run)
     from timeloom_follow import records_of
 
@@ -40,8 +45,9 @@ def join(variables: dict[str, str], token: str, settings: bytes, client: str) ->
             parent, answer = _dask_records.begin_here(token, os.path.basename(parent), settings), AT_HOME
             variables = {VARIABLES[0]: parent}
         os.environ.update(variables)
+        _dask_marks.hide_others(mark, dask_worker)
         _core.follow(parent, "program")
-        _joined.update(run=run, client=client)
+        _joined.update(run=run, client=name)
     except Exception as error:  # the worker goes on in any case
         leave()
         return str(error).partition(" [TL")[0] or type(error).__name__
@@ -51,6 +57,7 @@ def join(variables: dict[str, str], token: str, settings: bytes, client: str) ->
 def leave() -> None:
     """End the recording of this worker."""
     _core.finish()
+    _dask_marks.show_others()
     _joined.clear()
     for name in VARIABLES:
         os.environ.pop(name, None)

@@ -31,6 +31,8 @@ inline constexpr char kDaskUnspill[] = "read spilled";
 inline constexpr char kDaskTransfer[] = "transfer";
 // The scheduler's own work.
 inline constexpr char kDaskSchedule[] = "schedule tasks";
+// A task that a client of another program has asked for; its functions are not recorded.
+inline constexpr char kDaskOtherTask[] = "task of another client";
 // The region in which a process asks Ray for a task.
 inline constexpr char kRayRequest[] = "ray.remote";
 // The region in which a program asks Spark for the times of its tasks.
@@ -105,6 +107,12 @@ inline bool is_engine_transfer(const Region& region) noexcept {
 // Whether a scheduler works in each visit of the region.
 inline bool is_scheduling(const Region& region) noexcept {
   return region.group == kDaskGroup && region.name == kDaskSchedule &&
+         region.role == RegionRole::kCode;
+}
+
+// Whether each visit of the region is a task that another client has asked for.
+inline bool is_other_task(const Region& region) noexcept {
+  return region.group == kDaskGroup && region.name == kDaskOtherTask &&
          region.role == RegionRole::kCode;
 }
 

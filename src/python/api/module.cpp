@@ -17,6 +17,7 @@
 #include "python/launch/follow.hpp"
 #include "python/launch/launcher.hpp"
 #include "python/launch/measure.hpp"
+#include "python/observe/engines/dask_clients.hpp"
 #include "python/observe/engines/dask_tasks.hpp"
 #include "python/observe/engines/task_region.hpp"
 #include "python/session/session.hpp"
@@ -172,6 +173,7 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kAttachedMethods) != 0) return -1;
   if (add_region_types(module) != 0 || add_task_call_type(module) != 0) return -1;
   if (add_submission_type(module) != 0 || add_dask_times(module) != 0) return -1;
+  if (add_dask_clients(module) != 0) return -1;
   if (add_unrecorded_type(module) != 0) return -1;
   if (add_hidden_type(module) != 0) return -1;
   if (add_doors(module) != 0) return -1;

@@ -3,8 +3,10 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "core/engines/engine_regions.hpp"
 #include "python/api/user_region.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/python_text.hpp"
@@ -225,9 +227,12 @@ PyObject* make_task_steps(PyObject*, PyObject* arguments) {
   }
   try {
     const CriticalSection critical;
-    const EventWord word = is_task != 0 ? task_word(engine, name) : transfer_word(engine, name);
+    const bool hides = is_task == 0 && std::string_view(name) == kDaskOtherTask;
+    const EventWord word = hides          ? other_task_word()
+                           : is_task != 0 ? task_word(engine, name)
+                                          : transfer_word(engine, name);
     note_region_around(payload_of(word));
-    auto task = std::make_unique<CoroutineTask>(word, lane, facts_in(facts));
+    auto task = std::make_unique<CoroutineTask>(word, lane, facts_in(facts), hides);
     RegionSteps* const steps = make_steps(inner, nullptr, nullptr, nullptr);
     if (steps != nullptr) steps->task = task.release();
     return reinterpret_cast<PyObject*>(steps);

@@ -3,109 +3,33 @@
 import collections
 import re
 import subprocess
-import sys
 import time
 
 import pytest
 from process_runs import Run
-from streams import environment
 
 import timeloom as package
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.any_python, pytest.mark.one_python]
 
-# It gets a further worker as soon as the file `grow` is there.
-CLUSTER = """
-import os, time
-from distributed import LocalCluster
-
-if __name__ == "__main__":
-    with LocalCluster(n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
-                      silence_logs=60) as cluster:
-        print(cluster.scheduler_address, flush=True)
-        while not os.path.exists("end"):
-            if os.path.exists("grow"):
-                cluster.scale(2)
-            time.sleep(0.02)
-"""
-PROGRAM = """
-import os, sys, time
-from distributed import Client
-import timeloom.dask
-
-def half(n):
-    return n // 2
-
-def records():
-    from timeloom import _core
-    return _core.running()
-
-def wait_for(name):
-    while not os.path.exists(name):
-        time.sleep(0.02)
-
-def note(name):
-    open(name, "w").close()
-
-def run(client, keys, workers=None):
-    print(sum(client.gather([client.submit(half, 8, key=key, workers=workers) for key in keys])))
-
-if __name__ == "__main__":
-    with Client(sys.argv[1]) as client:
-        timeloom.dask.measure(client)
-"""
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    (tmp_path / "cluster.py").write_text(CLUSTER)
-    command = [sys.executable, "cluster.py"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment()) as running:
-        try:
-            yield running.stdout.readline().strip()
-        finally:
-            (tmp_path / "end").touch()
-            running.communicate(timeout=100)
-
-
-@pytest.fixture
-def start(tmp_path, cluster):
-    """Starts a measured program, which has its run beside it."""
-
-    def start(name, text, program=PROGRAM, variables=None):
-        (tmp_path / f"{name}.py").write_text(program + text)
-        command = [sys.executable, "-m", "timeloom", "-o", name, f"{name}.py", cluster]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, env=environment(variables))
-
-    return start
-
-
-def lines_of(program, output):
-    """The lines of Timeloom of a program that has ended well."""
-    told, errors = program.communicate(timeout=200)
-    assert (program.returncode, told) == (0, output), errors
-    return [line for line in errors.splitlines() if line.startswith("timeloom")]
-
-
 def tasks_by_worker(directory):
     tasks = package.read(directory).tasks()
     return collections.Counter(task["worker"] for task in tasks), {task["key"] for task in tasks}
 
 
-def test_an_unchanged_program_by_the_variables_of_the_site(start, timeloom_program, tmp_path):
+def test_an_unchanged_program_by_the_variables_of_the_site(start, lines_of, timeloom_program, tmp_path):
     printed = subprocess.run([timeloom_program, "preload", "--print", "--dask"], capture_output=True, text=True, check=True)
     variables = dict(line.split("=") for line in printed.stdout.splitlines())
-    program = PROGRAM.replace("import timeloom.dask\n", "").replace("timeloom.dask.measure(client)", "pass")
+    replaced = {"import timeloom.dask\n": "", "timeloom.dask.measure(client)": "pass"}
     lines = lines_of(start("plain", """
         run(client, ["a", "b"])
-""", program, variables), "8\n")  # fmt: skip
+""", variables, replaced), "8\n")  # fmt: skip
     assert "timeloom: 1 worker (Dask), 2 tasks" in lines
     assert tasks_by_worker(tmp_path / "plain")[1] == set("ab")
 
 
-def test_a_worker_comes_later(start, tmp_path):
+def test_a_worker_comes_later(start, lines_of, tmp_path):
     lines = lines_of(start("grown", """
         run(client, ["a", "b"])
         first = set(client.ncores())
@@ -121,7 +45,7 @@ def test_a_worker_comes_later(start, tmp_path):
     assert sorted(workers.values()) == [2, 3] and keys == set("abcde")
 
 
-def test_looks_that_fail_are_told_once(start):
+def test_looks_that_fail_are_told_once(start, lines_of):
     lines = lines_of(start("failing", """
         run(client, ["a"])
         looks = 0
@@ -135,7 +59,7 @@ def test_looks_that_fail_are_told_once(start):
     assert [line.endswith(": no answer [TL146]") for line in lines if "TL146" in line] == [True]
 
 
-def test_another_program_measures_the_worker(start, tmp_path):
+def test_another_program_measures_the_worker(start, lines_of, tmp_path):
     first = start("first", """
         run(client, ["a"])
         note("begun")
@@ -152,11 +76,13 @@ def test_another_program_measures_the_worker(start, tmp_path):
     (tmp_path / "done").touch()
     told = r"timeloom: 1 worker of Dask is not measured \(tcp://[\d.:]+\): another program measures them \[TL452\]"
     assert re.fullmatch(told, lines[0]) and len([line for line in lines if "TL" in line]) == 1
-    assert not any("TL" in line for line in lines_of(first, "4\n4\n"))
-    assert tasks_by_worker(tmp_path / "first")[1] == set("abc") and tasks_by_worker(tmp_path / "second")[1] == set()
+    lines = lines_of(first, "4\n4\n")
+    assert "timeloom: 1 worker (Dask), 2 tasks, without 1 task of other clients" in lines
+    assert not any("TL" in line for line in lines)
+    assert tasks_by_worker(tmp_path / "first")[1] == set("ab") and tasks_by_worker(tmp_path / "second")[1] == set()
 
 
-def test_the_program_before_was_killed(start, tmp_path, timeloom_program):
+def test_the_program_before_was_killed(start, lines_of, tmp_path, timeloom_program):
     killed = start("killed", """
         run(client, ["a"])
         os.kill(os.getpid(), 9)

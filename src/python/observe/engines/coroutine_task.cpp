@@ -60,6 +60,7 @@ void CoroutineTask::begin() {
   place_ = lane_ == nullptr ? Place::kTrackOfTask : Place::kLane;
   enter_user_region(word_);
   put_facts();
+  if (hides_) hide_functions_of_task();
 }
 
 void CoroutineTask::begin_step() noexcept try {

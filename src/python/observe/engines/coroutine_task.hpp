@@ -31,9 +31,9 @@ std::vector<Fact> facts_in(PyObject* pairs);
 
 class CoroutineTask {
  public:
-  // `lane`: the name of its lanes.
-  CoroutineTask(EventWord word, std::string lane, std::vector<Fact> facts)
-      : word_(word), lane_name_(std::move(lane)), facts_(std::move(facts)) {}
+  // `lane`: the name of its lanes. `hides`: the functions that it calls are not recorded.
+  CoroutineTask(EventWord word, std::string lane, std::vector<Fact> facts, bool hides)
+      : word_(word), lane_name_(std::move(lane)), facts_(std::move(facts)), hides_(hides) {}
 
   void begin_step() noexcept;
   // `suspended`: it goes on later.
@@ -48,6 +48,7 @@ class CoroutineTask {
   EventWord word_;
   std::string lane_name_;
   std::vector<Fact> facts_;
+  bool hides_;
   std::unique_ptr<EngineLane> lane_;
   Place place_ = Place::kNotBegun;
   bool in_step_ = false;

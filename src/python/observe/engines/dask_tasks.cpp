@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/engines/engine_regions.hpp"
+#include "python/observe/engines/dask_clients.hpp"
 #include "python/observe/engines/engine_arguments.hpp"
 #include "python/observe/engines/task_region.hpp"
 #include "python/observe/engines/tell_engine.hpp"
@@ -126,6 +127,10 @@ void on_task(InterpreterFrame* frame, bool recorded) noexcept try {
   const DaskTask task = task_of(frame);
   if (task.prefix.empty()) return;
   const std::optional<Arrival> arrival = arrivals().take(task.key);
+  if (take_other_task(task.key) || runs_other_actor(frame)) {
+    enter_in_call(frame, recorded, other_task_word());
+    return hide_functions_of_task();
+  }
   enter_in_call(frame, recorded, task_word(kDaskGroup, task.prefix));
   if (arrival) put_times(*arrival);
   put_task_key(task.key);
@@ -153,11 +158,25 @@ void take_coroutines() noexcept {
 
 std::string key_in(InterpreterFrame* frame) { return attribute_in(frame, "key"); }
 
+// An event without annotations is of an unknown version: nothing is known.
+void note_client(InterpreterFrame* frame, const std::string& key) {
+  PyObject* const event = argument_of(frame, 1);
+  if (event == nullptr) return;
+  const Unobserved nothing_of_this;
+  const ErrorGuard guard;
+  const Ref annotations(PyObject_GetAttrString(event, "annotations"));
+  const Ref actor(PyObject_GetAttrString(event, "actor"));
+  PyErr_Clear();
+  if (annotations) note_client_of_task(key, annotations.get(), actor && actor.get() == Py_True);
+}
+
 // WorkerState._handle_compute_task(self, event)
 void on_arrival(InterpreterFrame* frame, bool) noexcept try {
   take_coroutines();
-  if (!record::recording()) return;
-  if (std::string key = key_in(frame); !key.empty()) arrivals().came(std::move(key));
+  std::string key = key_in(frame);
+  if (key.empty()) return;
+  note_client(frame, key);
+  if (record::recording()) arrivals().came(std::move(key));
 } catch (const std::exception&) {
   return;  // its time in the queue is not known
 }
@@ -177,7 +196,9 @@ void on_ready(InterpreterFrame* frame, bool) noexcept try {
 void on_purge(InterpreterFrame* frame, bool) noexcept try {
   const std::string state = attribute_in(frame, "state");
   if (state == "fetch" || state == "missing" || state == "error") return;
-  (void)arrivals().take(key_in(frame));
+  const std::string key = key_in(frame);
+  (void)arrivals().take(key);
+  forget_client_of_task(key);
 } catch (const std::exception&) {
   return;
 }

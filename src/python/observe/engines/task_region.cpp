@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t kMostPrefixes = 1000;
 constexpr char kOtherTasks[] = "(other tasks)";
 
+// No user region has this token: their numbers have 26 bits. Not the one of _core.hidden.
+constexpr record::Token kHiding = record::Token{1} << 41 | 1 << 3 | 2;
+
 Region engine_region(const std::string& engine, std::string name, RegionRole role) {
   Region region;
   region.canonical_name = name;
@@ -53,6 +56,10 @@ EventWord transfer_word(const char* engine, const char* name) {
 EventWord scheduler_word(const char* engine, const char* name) {
   return record::enter_word(record::region_id(engine_region(engine, name, RegionRole::kCode)));
 }
+
+EventWord other_task_word() { return scheduler_word(kDaskGroup, kDaskOtherTask); }
+
+void hide_functions_of_task() noexcept { record::t_recorder->enter_hiding(kHiding); }
 
 void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word) {
   record::enter_region(recorded ? record::user_token(word) : token_of(code_of(frame)), word);

@@ -23,6 +23,13 @@ EventWord transfer_word(const char* engine, const char* name);
 // The word of a region in which the engine's scheduler works. Throws as task_word().
 EventWord scheduler_word(const char* engine, const char* name);
 
+// The word of the region of a task of Dask whose functions are hidden. Throws as task_word().
+EventWord other_task_word();
+
+// Hides the functions that the calling thread calls from now on, until the region around ends: the
+// one of a task that another client has asked for.
+void hide_functions_of_task() noexcept;
+
 // Enters the region in the call that the frame is about to run; it ends with the call. `recorded`:
 // the function itself is recorded, as the region around this one, whose leave closes both.
 void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word);

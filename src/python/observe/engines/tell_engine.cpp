@@ -2,6 +2,7 @@
 
 #include "python/interpreter/errors.hpp"
 #include "python/observe/hooks/unobserved.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "python/observe/regions/region_style.hpp"
 
 namespace timeloom::python {
