@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "view/page/html_file.hpp"
 #include "view_model.hpp"
 
@@ -85,6 +87,41 @@ TEST(Timed, SamplesAloneHaveTheirCalls) {
 
 TEST(Timed, BlocksBetweenSamplesAreLeftOut) {
   compare_alone({.seed = 5, .tracks = 1, .events = 400'000, .depth = 6}, 12);
+}
+
+TEST(Timed, QuestionsBeforeDoNotChangeAnAnswer) {
+  Model model({.seed = 9, .tracks = 1, .events = 3'000});
+  const IndexOfModel index(model);
+  const auto samples = random_samples(model, 200);
+  const TimedSamples asked(model.definitions(), samples), fresh(model.definitions(), samples);
+  const std::uint64_t end = model.tracks()[0].end;
+  asked.in(*index, {end / 2, end, 1'000, 1, {0}});
+  asked.in(*index, {end / 8, end / 4, 1'000, 1, {0}});
+  const TimedQuestion whole{0, kLastTime, 1'000, 1, {0}};
+  EXPECT_EQ(asked.answer(asked.in(*index, whole)), fresh.answer(fresh.in(*index, whole)));
+  const TimedQuestion across{end / 6, 3 * end / 4, 1'000, 1, {0}};
+  EXPECT_EQ(asked.answer(asked.in(*index, across)), fresh.answer(fresh.in(*index, across)));
+}
+
+void damage_block(const std::string& path, const BlockRecord& block) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(block.offset));
+  file << std::string(block.frame_bytes + block.token_bytes, 'x');
+  ASSERT_TRUE(file.flush());
+}
+
+// A block that is damaged is one that no answer was made from.
+TEST(Timed, AnAnswerReadsTheBlocksOfItsRangeAlone) {
+  Model model({.seed = 10, .tracks = 1, .events = 50'000});
+  const IndexOfModel index(model);
+  const std::vector<BlockRecord>& blocks = index->track(0)->blocks();
+  ASSERT_GT(blocks.size(), 6u);
+  const std::size_t middle = blocks.size() / 2;
+  for (std::size_t i = middle; i < blocks.size(); ++i) damage_block(index.path(), blocks[i]);
+  const TimedSamples timed(model.definitions(), random_samples(model, 100));
+  EXPECT_GT(timed.in(*index, {0, blocks[middle - 1].time, 100, 1, {0}}).size(), 0u);
+  EXPECT_EQ(timed.in(*index, {kLastTime - 1, kLastTime, 100, 1, {0}}).size(), 0u);
+  EXPECT_THROW(timed.in(*index, {0, kLastTime, 100, 1, {0}}), Error);
 }
 
 TEST(Timed, SamplesOfAColumnAreOne) {

@@ -11,6 +11,12 @@ namespace timeloom::view {
 
 using exchange::RunSample;
 
+namespace {
+
+constexpr std::uint32_t kNotPlaced = kNone - 1;  // not a region: a sample that no one asked about
+
+}  // namespace
+
 std::uint64_t TimedSamples::time_of(const RunSample& sample) const {
   return scaled(sample.time_ns, definitions_->clock.ticks_per_second, kNanoseconds);
 }
@@ -20,19 +26,36 @@ std::uint32_t TimedSamples::hit_of(const RunSample& sample, std::uint32_t region
   return frames.empty() ? region : static_cast<std::uint32_t>(frames.back().value());
 }
 
-std::span<const std::uint32_t> TimedSamples::regions_of(const Index& index,
-                                                        std::uint32_t track) const {
-  const std::vector<RunSample>& all = samples_->of_location.at(definitions_->locations[track].id);
+std::vector<std::uint32_t> TimedSamples::known_regions(std::uint32_t track, std::size_t begin,
+                                                       std::size_t end) const {
   const std::lock_guard lock(mutex_);
-  if (const auto known = regions_.find(track); known != regions_.end()) return known->second;
-  std::vector<std::uint32_t> regions;
-  regions.reserve(all.size());
+  const auto known = regions_.find(track);
+  if (known == regions_.end()) return std::vector<std::uint32_t>(end - begin, kNotPlaced);
+  return {known->second.begin() + static_cast<std::ptrdiff_t>(begin),
+          known->second.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+std::vector<std::uint32_t> TimedSamples::regions_of(const Index& index, std::uint32_t track,
+                                                    std::size_t begin, std::size_t end) const {
+  const std::vector<RunSample>& all = samples_->of_location.at(definitions_->locations[track].id);
+  std::vector<std::uint32_t> regions = known_regions(track, begin, end);
+  const auto first = std::ranges::find(regions, kNotPlaced);
+  if (first == regions.end()) return regions;
+  const auto last = std::find(regions.rbegin(), regions.rend(), kNotPlaced).base();
+  const auto skipped = static_cast<std::size_t>(first - regions.begin());
+  auto next = first;
   each_path(
-      *index.track(track), std::span(all), [this](const RunSample& one) { return time_of(one); },
+      *index.track(track),
+      std::span(all).subspan(begin + skipped, static_cast<std::size_t>(last - first)),
+      [this](const RunSample& one) { return time_of(one); },
       [&](std::uint32_t path, const RunSample&) {
-        regions.push_back(path == kNone ? kNone : index.paths()[path].region);
+        *next++ = path == kNone ? kNone : index.paths()[path].region;
       });
-  return regions_.emplace(track, std::move(regions)).first->second;
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t>& known = regions_[track];
+  known.resize(all.size(), kNotPlaced);
+  std::copy(first, last, known.begin() + static_cast<std::ptrdiff_t>(begin + skipped));
+  return regions;
 }
 
 std::uint32_t TimedSamples::column_of(const RunSample& sample,
@@ -75,14 +98,15 @@ void TimedSamples::append(const Index& index, const TimedQuestion& question, std
                                     samples.begin());
   };
   const std::size_t begin = place(question.from), end = std::max(begin, place(question.to));
-  const std::span<const std::uint32_t> regions = regions_of(index, track);
+  if (begin == end) return;
+  const std::vector<std::uint32_t> regions = regions_of(index, track, begin, end);
   const bool alone = end - begin <= question.limit;
   for (std::size_t at = begin, next = at; at < end; at = next) {
     next = at + 1;
     const std::uint32_t column = alone ? 0 : column_of(samples[at], question);
     while (!alone && next < end && column_of(samples[next], question) == column) ++next;
-    to.push_back(
-        joined(std::span(samples).subspan(at, next - at), regions.subspan(at, next - at), track));
+    to.push_back(joined(std::span(samples).subspan(at, next - at),
+                        std::span(regions).subspan(at - begin, next - at), track));
   }
 }
 

@@ -55,7 +55,12 @@ class TimedSamples {
  private:
   std::uint64_t time_of(const exchange::RunSample& sample) const;
   std::uint32_t hit_of(const exchange::RunSample& sample, std::uint32_t region) const;
-  std::span<const std::uint32_t> regions_of(const Index& index, std::uint32_t track) const;
+  // The recorded calls at the samples [begin, end) of a track, as far as they are known.
+  std::vector<std::uint32_t> known_regions(std::uint32_t track, std::size_t begin,
+                                           std::size_t end) const;
+  // The same, all of them. Reads the index without the lock: others may ask meanwhile.
+  std::vector<std::uint32_t> regions_of(const Index& index, std::uint32_t track, std::size_t begin,
+                                        std::size_t end) const;
   std::uint32_t column_of(const exchange::RunSample& sample, const TimedQuestion& question) const;
   void append(const Index& index, const TimedQuestion& question, std::uint32_t track,
               std::vector<TimedSample>& to) const;
@@ -65,7 +70,7 @@ class TimedSamples {
   const Definitions* definitions_;
   std::shared_ptr<const exchange::RunSamples> samples_;
   mutable std::mutex mutex_;
-  // By track: the recorded call at each sample. Found at the first question about the track.
+  // By track: the recorded call at each sample that a question was about.
   mutable std::map<std::uint32_t, std::vector<std::uint32_t>> regions_;
 };
 
