@@ -115,6 +115,12 @@ test("samples are fetched once for a range that has all of them, and again where
   assert.ok(lane.alone && cache.known(0) === lane);
   cache.of(0, { begin: 440, end: 460 });
   assert.ok(!cache.busy && asked.length === 2, "each sample is known");
+  cache.renew(true);
+  const old = cache.of(0, part)!;
+  assert.deepEqual([barsOf(old, part, 100), old.alone], [barsOf(lane, part, 100), true], "the old ones are drawn until the new ones are there");
+  await settled();
+  assert.notEqual(cache.of(0, part), old);
+  assert.deepEqual([asked.length, cache.busy], [3, false]);
   cache.renew(false);
   assert.equal(cache.known(0), undefined);
 });

@@ -28,6 +28,8 @@ export interface Lane {
   readonly end: number;
   /** True if each item is one sample. */
   readonly alone: boolean;
+  /** The run has grown since. */
+  readonly stale?: boolean;
 }
 
 /** The samples around the visible range; samples of another range stay until these arrive. */
@@ -44,7 +46,7 @@ export class SampleCache {
   /** The known samples of a location; requests missing ones. */
   of(track: number, range: Range): Lane | null {
     const lane = this.lanes.get(track);
-    const fits = lane && lane.range.begin <= range.begin && lane.range.end >= range.end && (lane.alone || span(lane.range) < 3 * span(range));
+    const fits = lane && !lane.stale && lane.range.begin <= range.begin && lane.range.end >= range.end && (lane.alone || span(lane.range) < 3 * span(range));
     if (!fits) this.ask(track, range);
     return lane ?? null;
   }
@@ -52,7 +54,7 @@ export class SampleCache {
   /** The run has grown: samples are fetched again, and drawn until then if they are of the `same` rows. */
   renew(same: boolean): void {
     if (!same) this.lanes.clear();
-    for (const [track, lane] of this.lanes) this.lanes.set(track, { ...lane, alone: false, range: { begin: 0, end: 0 } });
+    for (const [track, lane] of this.lanes) this.lanes.set(track, { ...lane, stale: true });
   }
 
   /** The fetched samples of a location. */
