@@ -51,6 +51,8 @@ export class OutlineSource implements Source {
   private readonly coarsest: number;
   /** The run with its longest calls alone. */
   private readonly longest: MemorySource;
+  /** The locations with such calls. */
+  private readonly tracksWithCalls: ReadonlySet<number>;
 
   constructor(private readonly description: Run, private readonly callPaths: Paths, private readonly parts: Parts) {
     this.coarsest = parts.tiles.reduce((most, section) => Math.max(most, this.unpack(section)), parts.outline.finest);
@@ -59,6 +61,7 @@ export class OutlineSource implements Source {
     const lanes = description.locations.map(() => NOTHING);
     for (const { track, calls } of parts.longest) lanes[track] = laneOf(calls, description.regions.length);
     this.longest = new MemorySource(description, callPaths, lanes);
+    this.tracksWithCalls = new Set(parts.longest.map(({ track }) => track));
   }
 
   /** Returns the coarsest level of a section. */
@@ -94,7 +97,7 @@ export class OutlineSource implements Source {
     if (key.level < finest) {
       const index = Math.floor(begin / (4 ** finest * COLUMNS)), size = 4 ** finest;
       const coarse = this.tile({ ...key, level: finest, index }), tile = resample({ tiles: [coarse], begin: index * size * COLUMNS, width: size }, begin, width);
-      return this.hasCalls(key.track) ? sharper(tile, coarse, this.longest.tile({ ...key, level: finest, index }), this.longest.tile(key), (column) => Math.floor((begin + column * width) / size) - index * COLUMNS) : tile;
+      return this.tracksWithCalls.has(key.track) ? sharper(tile, coarse, this.longest.tile({ ...key, level: finest, index }), this.longest.tile(key), (column) => Math.floor((begin + column * width) / size) - index * COLUMNS) : tile;
     }
     // One tile of the coarsest level covers the whole run; beside a longer run, coarser tiles are requested.
     if (key.level > this.coarsest) return resample({ tiles: [this.tile({ ...key, level: this.coarsest, index: 0 })], begin: 0, width: 4 ** this.coarsest }, begin, width);
@@ -112,10 +115,6 @@ export class OutlineSource implements Source {
   async profile({ begin, end, tracks }: Selection): Promise<Profile> {
     const mine = this.sums.filter(({ track }) => !tracks?.length || tracks.includes(track));
     return Sums.profile(mine, this.callPaths, this.description, begin, end);
-  }
-
-  private hasCalls(track: number): boolean {
-    return this.parts.longest.some((one) => one.track === track);
   }
 
   /** One of the longest calls: its own time, and the calls inside it, are not known. */
