@@ -204,7 +204,8 @@ export interface CallRef {
   readonly region: number;
 }
 
-export interface CallDetails extends CallRef {
+/** Sums over a call and the calls inside it. */
+export interface CallSums {
   readonly own: number;
   /** The part of its exclusive time, and of its duration, in which the thread did not run. */
   readonly ownWaiting: number;
@@ -214,6 +215,11 @@ export interface CallDetails extends CallRef {
   readonly causes: ByCause;
   /** Calls inside it, at any depth. */
   readonly calls: number;
+}
+
+export interface CallDetails extends CallRef {
+  /** Null: not known. */
+  readonly sums: CallSums | null;
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
   /** Its callers, outermost first. */
   readonly stack: readonly CallRef[];

@@ -107,7 +107,7 @@ test("each call is found at its place, with its callers and what is inside", asy
     assert.equal(details?.begin, call.begin);
     assert.equal(details.stack.length, call.depth);
     assert.deepEqual(details.stack.map((caller) => caller.depth), Array.from({ length: call.depth }, (_, i) => i));
-    assert.ok(details.own <= call.end - call.begin && details.own >= 0);
+    assert.ok(details.sums!.own <= call.end - call.begin && details.sums!.own >= 0);
   }
   assert.equal(await sourceOf(made).call(0, 90, 5), null);
 });

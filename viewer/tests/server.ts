@@ -89,8 +89,8 @@ export async function answer(made: Made, source: MemorySource, name: string, bod
     out.u32(table.count, 1).list(table.path);
     for (const values of [table.visits, table.cutBegin, table.cutEnd, table.own, table.waiting, table.inclusive, table.min, table.max, ...table.causes.slice(1)]) out.f64(values);
   } else if (name === "call") {
-    const details = await source.call(u32(0), u32(4), f64(8));
-    return JSON.stringify(details ? { call: { ...details, own_waiting: details.ownWaiting, own_causes: details.ownCauses, stack: undefined, path: 0 }, stack: details.stack } : { call: null });
+    const details = await source.call(u32(0), u32(4), f64(8)), sums = details?.sums;
+    return JSON.stringify(details ? { call: { ...details, ...sums, own_waiting: sums?.ownWaiting, own_causes: sums?.ownCauses, sums: undefined, stack: undefined, path: 0 }, stack: details.stack } : { call: null });
   } else if (name === "side") {
     return JSON.stringify(await source.auxiliary());
   } else if (name === "messages" || name === "collectives" || name === "matrix") {

@@ -1,5 +1,5 @@
 // All details of one call.
-import { type ByCause, CAUSE_TEXTS, largestFirst, ofCause, suspensionIn } from "../causes";
+import { type ByCause, CAUSE_TEXTS, largestFirst, NO_CAUSES, ofCause, suspensionIn } from "../causes";
 import { bytes, count, duration, fileAndLine, instant, nsDuration, percent } from "../format";
 import { type CallRef, type Link, nameOfLocation } from "../model";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
@@ -20,7 +20,8 @@ export function CallPanel() {
   const length = call.end - call.begin;
   // A task that is suspended neither works nor keeps a thread waiting.
   const all = !run.outline, tellsWaiting = all && run.waiting && !region?.suspended;
-  const measuring = details && run.secondsPerEvent ? 2 * details.calls * run.secondsPerEvent * run.ticksPerSecond : 0;
+  const sums = details?.sums;
+  const measuring = sums && run.secondsPerEvent ? 2 * sums.calls * run.secondsPerEvent * run.ticksPerSecond : 0;
   return (
     <div class="call" aria-busy={loading}>
       <div class="about">
@@ -28,14 +29,14 @@ export function CallPanel() {
         <p class="faint">{region?.file ? `${region.file}:${region.line}` : "no file known"} · {nameOfLocation(run, call.track)}</p>
         <dl>
           <dt>duration</dt><dd>{duration(length)}</dd>
-          {tellsWaiting && <><dt title="In all of this call: time in which its thread ran, and in which it did not">of it</dt><dd>{details ? split(length, details.waiting) : "…"}</dd></>}
-          {details && <Causes causes={region?.suspended && run.causes ? ofCause(suspensionIn(run.regions, details.stack.map((caller) => caller.region).reverse()), length) : details.causes} />}
-          {all && <><dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd></>}
-          {tellsWaiting && <><dt>of it</dt><dd>{details ? split(details.own, details.ownWaiting) : "…"}</dd></>}
-          {details && details.ownWaiting < details.waiting && <Causes causes={details.ownCauses} />}
+          {tellsWaiting && <><dt title="In all of this call: time in which its thread ran, and in which it did not">of it</dt><dd>{sums ? split(length, sums.waiting) : "…"}</dd></>}
+          {details && <Causes causes={region?.suspended && run.causes ? ofCause(suspensionIn(run.regions, details.stack.map((caller) => caller.region).reverse()), length) : sums?.causes ?? NO_CAUSES} />}
+          {all && <><dt>own time</dt><dd>{sums ? `${duration(sums.own)} (${percent(sums.own, length)})` : "…"}</dd></>}
+          {tellsWaiting && <><dt>of it</dt><dd>{sums ? split(sums.own, sums.ownWaiting) : "…"}</dd></>}
+          {sums && sums.ownWaiting < sums.waiting && <Causes causes={sums.ownCauses} />}
           <dt>begin</dt><dd>{instant(call.begin, 1)}</dd>
           <dt>end</dt><dd>{instant(call.end, 1)}</dd>
-          {all && <><dt>calls inside</dt><dd>{details ? count(details.calls) : "…"}</dd></>}
+          {all && <><dt>calls inside</dt><dd>{sums ? count(sums.calls) : "…"}</dd></>}
           {measuring > 0 && <><dt title="Estimated: the calls inside times what measuring a call takes">measuring</dt><dd>≈ {duration(measuring)} ({percent(measuring, length)})</dd></>}
           {details?.parameters.map((parameter, i) => [<dt key={`n${i}`}>{parameter.name}</dt>, <dd key={`v${i}`}>{parameter.value}</dd>])}
           <Facts call={call} />

@@ -74,13 +74,13 @@ function ValueWords({ hit, measured: { min, mean, max }, run }: { hit: Hit; meas
 }
 
 function HitWords({ hit, details, run }: { hit: Hit; details: CallDetails | null; run: Run }) {
-  const call = details ?? hit.call;
+  const call = details ?? hit.call, sums = details?.sums;
   const region = run.regions[call?.region ?? hit.region];
   return (
     <>
       <b>{region?.name ?? "calls beyond the limit of call paths"}</b>
       {region?.file && <span class="faint"> {fileAndLine(region.file, region.line)}</span>}
-      {call && <div>{duration(call.end - call.begin)}{details && details.waiting > 0 && <> · waiting {duration(details.waiting)}{details.causes.length > 0 && <> ({causeWords(details.causes)})</>}</>}{details && details.calls > 0 && <> · own {duration(details.own)} ({percent(details.own, details.end - details.begin)})</>}</div>}
+      {call && <div>{duration(call.end - call.begin)}{sums && sums.waiting > 0 && <> · waiting {duration(sums.waiting)}{sums.causes.length > 0 && <> ({causeWords(sums.causes)})</>}</>}{sums && sums.calls > 0 && <> · own {duration(sums.own)} ({percent(sums.own, call.end - call.begin)})</>}</div>}
       {details && details.parameters.length > 0 && <div class="faint">{details.parameters.map((parameter) => `${parameter.name} = ${parameter.value}`).join(", ")}</div>}
       {hit.row.kind === "lane" && <div>{hit.row.name}</div>}
       {!call && <div>{hit.depth < 0 ? "most own time here" : run.outline ? "most time here" : "calls thinner than a pixel"} · {percent(hit.cover, 1)} covered</div>}

@@ -91,7 +91,7 @@ export class HttpSource implements Source {
     const json = (await (await this.ask("call", wire.callRequest(track, depth, time), signal)).json()) as { call: CallJson | null; stack: CallRef[] };
     if (!json.call) return null;
     const { own, own_waiting: ownWaiting, waiting, own_causes: ownCauses = [], causes = [], calls, parameters } = json.call;
-    return { ...refOf(track, json.call), own, ownWaiting, waiting, ownCauses, causes, calls, parameters, stack: json.stack.map((caller) => refOf(track, caller)) };
+    return { ...refOf(track, json.call), sums: { own, ownWaiting, waiting, ownCauses, causes, calls }, parameters, stack: json.stack.map((caller) => refOf(track, caller)) };
   }
 
   async source(region: number, signal: AbortSignal): Promise<SourceText> {

@@ -102,7 +102,7 @@ export class MemorySource implements Source {
       ownWaiting += ticks;
       if (causes.length) ownCauses[wait.cause] += ticks;
     });
-    return { ...refOf(track, lane, call), own: lane.own[call], ownWaiting, waiting, ownCauses, causes, calls: lane.next[call] - call - 1, parameters: this.givenTo(lane, call), stack };
+    return { ...refOf(track, lane, call), sums: { own: lane.own[call], ownWaiting, waiting, ownCauses, causes, calls: lane.next[call] - call - 1 }, parameters: this.givenTo(lane, call), stack };
   }
 
   async source(region: number): Promise<SourceText> {

@@ -120,7 +120,7 @@ export class OutlineSource implements Source {
   /** One of the longest calls: its own time, and the calls inside it, are not known. */
   async call(track: number, depth: number, time: number): Promise<CallDetails | null> {
     const details = await this.longest.call(track, depth, time);
-    return details && { ...details, own: 0, ownWaiting: 0, waiting: 0, ownCauses: [], causes: [], calls: 0 };
+    return details && { ...details, sums: null };
   }
 
   async source(region: number): Promise<SourceText> {

@@ -1,6 +1,6 @@
 // Two runs presented as one: the rows of the first, then the rows of the second, on one time axis.
 import {
-  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type GpuTimes, type Links, type LinksRange,
+  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, type CallSums, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type GpuTimes, type Links, type LinksRange,
   type MessageRange, NONE, type ParameterIs, type Paths, type Profile, type Run,
   type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
@@ -138,8 +138,7 @@ class PairSource implements Source {
     const n = this.sides.findIndex((side) => side.owns(track)), side = this.sides[n];
     if (!side) return null;
     const found = await this.sources[n].call(track - side.firstTrack, depth, Math.max(0, Math.round(side.toOwn(time))), signal);
-    return found && { ...found, ...this.shared(side, found), own: found.own * side.scale, ownWaiting: found.ownWaiting * side.scale, waiting: found.waiting * side.scale,
-      ownCauses: found.ownCauses.map((ticks) => ticks * side.scale), causes: found.causes.map((ticks) => ticks * side.scale), stack: found.stack.map((caller) => this.shared(side, caller)) };
+    return found && { ...found, ...this.shared(side, found), sums: found.sums && scaled(found.sums, side.scale), stack: found.stack.map((caller) => this.shared(side, caller)) };
   }
 
   /** From the later run, if that has the function. */
@@ -292,6 +291,12 @@ class PairSource implements Source {
     });
     return result;
   }
+}
+
+/** In the ticks of the pair. */
+function scaled({ own, ownWaiting, waiting, ownCauses, causes, calls }: CallSums, scale: number): CallSums {
+  const each = (ticks: number) => ticks * scale;
+  return { own: each(own), ownWaiting: each(ownWaiting), waiting: each(waiting), ownCauses: ownCauses.map(each), causes: causes.map(each), calls };
 }
 
 interface Need {
