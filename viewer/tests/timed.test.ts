@@ -9,7 +9,7 @@ import { isOfRun, timedIn } from "../src/source/timed";
 import { Viewing } from "../src/state/view";
 import { fitted } from "../src/timeline/fitting";
 import { isOnSamples, layOut, rowAt, SAMPLES } from "../src/timeline/layout";
-import { barsOf, hitsAt, laneOf, SampleCache, sampledIn } from "../src/timeline/sampled";
+import { hitsAt, laneOf, sampleBarsOf, SampleCache, sampledIn } from "../src/timeline/sampled";
 import { treeOf } from "../src/timeline/tree";
 
 const REGIONS = 4;
@@ -56,7 +56,7 @@ test("a sample alone is a tick at its time; joined ones are as high as their par
   const all = randomTimed(5, 40), range = { begin: 0, end: 1000 };
   const lane = laneOf(all, 1, range);
   assert.ok(lane.alone && lane.end > lane.first && lane.first > 0);
-  const { items, heights } = barsOf(lane, range, 1000);
+  const { items, heights } = sampleBarsOf(lane, range, 1000);
   for (let item = lane.first; item < lane.end; item++) assert.ok(all.first[items[all.first[item]]] === all.first[item], "the last one of a pixel");
   assert.ok([...items].every((item) => item === NONE || (item >= lane.first && item < lane.end)));
   assert.ok(heights.every((height) => height === 1));
@@ -64,7 +64,7 @@ test("a sample alone is a tick at its time; joined ones are as high as their par
 
   const columns = 4096, whole = { begin: 0, end: columns * 10 }, two = Float64Array.of(2, 2), zero = Int32Array.of(0, 0);
   const joined = laneOf({ ...all, count: 2, samples: two, most: two, first: Float64Array.of(1, 20_485), last: Float64Array.of(9, 20_489), ticks: Float64Array.of(40, 10), track: zero, hit: zero, region: zero, line: zero }, 0, whole);
-  const bars = barsOf(joined, whole, 1024);
+  const bars = sampleBarsOf(joined, whole, 1024);
   assert.deepEqual([bars.items[0], bars.items[1], bars.items[512]], [0, NONE, 1]);
   assert.deepEqual([bars.heights[0], bars.heights[512]], [1, 0.4]);
 });
@@ -117,7 +117,7 @@ test("samples are fetched once for a range that has all of them, and again where
   assert.ok(!cache.busy && asked.length === 2, "each sample is known");
   cache.renew(true);
   const old = cache.of(0, part)!;
-  assert.deepEqual([barsOf(old, part, 100), old.alone], [barsOf(lane, part, 100), true], "the old ones are drawn until the new ones are there");
+  assert.deepEqual([sampleBarsOf(old, part, 100), old.alone], [sampleBarsOf(lane, part, 100), true], "the old ones are drawn until the new ones are there");
   await settled();
   assert.notEqual(cache.of(0, part), old);
   assert.deepEqual([asked.length, cache.busy], [3, false]);

@@ -1,6 +1,6 @@
 // The longest calls of an outline.
 //
-// A caller is at least as long as what it calls, and comes before it among calls of equal length:
+// A caller is at least as long as its callees, and comes before them among calls of equal length:
 // the callers of one of the longest calls are among them.
 
 #include <algorithm>

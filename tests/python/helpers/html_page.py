@@ -15,7 +15,7 @@ def sections_of(page):
 
 
 def each_data_of(page):
-    """The same of each run of a page."""
+    """The sections of each run of a page."""
     return [_sections(text) for text in DATA.findall(page)]
 
 

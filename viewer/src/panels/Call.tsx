@@ -41,7 +41,7 @@ export function CallPanel() {
           {details?.parameters.map((parameter, i) => [<dt key={`n${i}`}>{parameter.name}</dt>, <dd key={`v${i}`}>{parameter.value}</dd>])}
           <Facts call={call} />
         </dl>
-        {!all && <p class="faint">{NO_CALLS} What lies inside this call may be shorter. {WHERE_CALLS_ARE}</p>}
+        {!all && <p class="faint">{NO_CALLS} Calls inside this one may be missing. {WHERE_CALLS_ARE}</p>}
         {region?.suspended && <Woken call={call} />}
         <div class="buttons">
           {all && <><button title="Previous call of this function (,)" onClick={() => navigator.step("previous")}>‹ previous</button>

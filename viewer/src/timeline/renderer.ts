@@ -11,7 +11,7 @@ import { inLane } from "./lanes";
 import { depthOf, LINE, type Row, SAMPLES } from "./layout";
 import { FAINTEST, faded, Line } from "./lines";
 import { Painting } from "../palette";
-import { barsOf as samplesOf, type SampleCache } from "./sampled";
+import { sampleBarsOf, type SampleCache } from "./sampled";
 import { levelFor, type Range, span } from "./scale";
 import { between, type Found, inStripe, type Waiting, waitingOf } from "./waiting";
 
@@ -213,7 +213,7 @@ export class Renderer {
     const { width, height } = this.canvas, lane = this.samples.of(row.id, range);
     if (!lane) return;
     const foot = Math.round((row.y + row.samples + SAMPLES - 2 - top) * ratio), most = Math.round((SAMPLES - 2) * ratio);
-    const colours = this.coloursOf(row), { timed } = lane, { items, heights } = samplesOf(lane, range, Math.round(width / ratio));
+    const colours = this.coloursOf(row), { timed } = lane, { items, heights } = sampleBarsOf(lane, range, Math.round(width / ratio));
     const colourOf = (hit: number) => (hit === NONE ? pixel(this.theme!.faint) : colours[hit] ?? this.painting!.pixelOf(timed.functions[hit - colours.length]));
     items.forEach((item, at) => {
       if (item === NONE) return;

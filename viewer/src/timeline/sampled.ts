@@ -6,7 +6,7 @@ import { type Range, span, toX } from "./scale";
 
 const QUIET = 60;
 /** Of a location with more samples in a range than this, the samples of each column of time are one item. */
-const COLUMNS = 4096;
+const SAMPLE_COLUMNS = 4096;
 /** Limit of locations in a question, by the limit of samples in an answer. */
 const MOST_TRACKS = 200;
 /** Distance in pixels of a sample from the pointer. */
@@ -83,7 +83,7 @@ export class SampleCache {
     this.wanted.clear();
     this.running++;
     try {
-      const timed = await this.source.sampled!({ ...range, tracks, limit: COLUMNS, columns: COLUMNS }, signal);
+      const timed = await this.source.sampled!({ ...range, tracks, limit: SAMPLE_COLUMNS, columns: SAMPLE_COLUMNS }, signal);
       for (const track of tracks) this.lanes.set(track, laneOf(timed, track, range));
       this.changed();
     } catch {
@@ -103,7 +103,7 @@ export function laneOf(timed: Timed, track: number, range: Range): Lane {
 function placeOf({ timed, range, alone }: Lane, item: number): Range {
   const time = timed.first[item];
   if (alone) return { begin: time, end: time };
-  const column = span(range) / COLUMNS, begin = range.begin + Math.floor((time - range.begin) / column) * column;
+  const column = span(range) / SAMPLE_COLUMNS, begin = range.begin + Math.floor((time - range.begin) / column) * column;
   return { begin, end: begin + column };
 }
 
@@ -114,7 +114,7 @@ export interface Bars {
 }
 
 /** One tick a sample; where samples are joined, a bar is as high as the part of the time in which the thread used CPU time. */
-export const barsOf = (lane: Lane, range: Range, width: number): Bars => (lane.alone ? ticksOf : sharesOf)(lane, range, width);
+export const sampleBarsOf = (lane: Lane, range: Range, width: number): Bars => (lane.alone ? ticksOf : sharesOf)(lane, range, width);
 
 function ticksOf({ timed, first, end }: Lane, range: Range, width: number): Bars {
   const items = new Int32Array(width).fill(NONE), seen = timed.first.subarray(first, end).filter((time) => time >= range.begin && time < range.end).length;

@@ -50,7 +50,7 @@ test("bytes and samples are widths of the flame graph", async () => {
   await close();
 });
 
-test("samples are ticks below the calls of their thread, and tell what they hit", async () => {
+test("samples are ticks below the calls of their thread, and tell the function that they hit", async () => {
   const { page, close } = await open("?memory#rows=all&view=100000000-110000000");
   const row = await page.locator(".gutter .row", { hasText: "MainThread" }).first().boundingBox(), rows = await page.locator(".overlay").boundingBox();
   const y = row.y + row.height - 14, colours = () => page.evaluate(([at]) => {
