@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -177,11 +178,12 @@ std::string samples_of(const view::Content& content, const view::Index& index) t
   const std::shared_ptr<const view::TimedSamples> samples = content.timed_samples();
   if (!samples) return {};
   const std::size_t most = view::LimitsInside().samples;
-  if (samples->count() > most) {
+  std::optional<std::string> section = view::sample_section(*samples, index, most);
+  if (!section) {
     print_line("the file has no single samples, for the run has more than " + count(most) +
                " of them; 'timeloom view' without --html shows them [TL732]");
   }
-  return view::sample_section(*samples, index, most);
+  return std::move(section).value_or("");
 } catch (const Error& error) {
   print_line(error.what());
   return {};

@@ -236,8 +236,9 @@ std::vector<std::string> memory_sections(const std::filesystem::path& file, cons
   return sections;
 }
 
-std::string sample_section(const TimedSamples& samples, const Index& index, std::size_t most) {
-  if (samples.count() > most) return {};
+std::optional<std::string> sample_section(const TimedSamples& samples, const Index& index,
+                                          std::size_t most) {
+  if (samples.count() > most) return std::nullopt;
   TimedQuestion all;
   all.to = kLastTime;
   all.limit = static_cast<std::uint32_t>(most);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,9 +42,10 @@ struct RunInside {
 std::vector<std::string> memory_sections(const std::filesystem::path& file, const Index& index,
                                          const Definitions& definitions);
 
-// All samples of a run at their times; nothing if they are more than `most`. Throws Error if the
+// All samples of a run at their times; nullopt if they are more than `most`. Throws Error if the
 // index is damaged. REQUIRES: the index belongs to the run.
-std::string sample_section(const TimedSamples& samples, const Index& index, std::size_t most);
+std::optional<std::string> sample_section(const TimedSamples& samples, const Index& index,
+                                          std::size_t most);
 
 // Returns true if the file contains all calls, false if it contains outlines. REQUIRES: one run, or
 // two for a comparison.

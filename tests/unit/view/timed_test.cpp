@@ -174,7 +174,7 @@ TEST(Timed, AFileHasAllSamplesOrNone) {
   const auto all = timed.in(*index, {0, kLastTime, 40, 1, {0, 1}});
   EXPECT_EQ(all.size(), 40u);
   EXPECT_EQ(sample_section(timed, *index, 40), timed.answer(all));
-  EXPECT_EQ(sample_section(timed, *index, 39), "");
+  EXPECT_EQ(sample_section(timed, *index, 39), std::nullopt);
 }
 
 }  // namespace

@@ -1,9 +1,5 @@
 #include "view/answers/samples/sampled_paths.hpp"
 
-#include <algorithm>
-#include <span>
-
-#include "core/scaled.hpp"
 #include "core/text/plain_text.hpp"
 #include "view/answers/fields.hpp"
 #include "view/answers/samples/sample_places.hpp"
@@ -51,16 +47,10 @@ SampledPaths sampled_paths(const Index& index, const Definitions& definitions,
                            const std::vector<std::uint32_t>& tracks, std::uint64_t from,
                            std::uint64_t to) {
   Finder finder(index);
-  const auto time_of = [&](const exchange::RunSample& sample) {
-    return scaled(sample.time_ns, definitions.clock.ticks_per_second, kNanoseconds);
-  };
   for (const std::uint32_t track : tracks) {
-    if (track >= definitions.locations.size()) continue;
-    const auto all = samples.of_location.find(definitions.locations[track].id);
-    if (all == samples.of_location.end()) continue;
-    const auto begin = std::ranges::lower_bound(all->second, from, {}, time_of);
-    const auto end = std::ranges::lower_bound(begin, all->second.end(), to, {}, time_of);
-    each_path(*index.track(track), std::span(begin, end), time_of,
+    const auto part = samples_in(samples_of(samples, definitions, track), definitions, from, to);
+    if (part.empty()) continue;
+    each_path(*index.track(track), part, definitions,
               [&](std::uint32_t path, const exchange::RunSample& sample) {
                 finder.add(path, samples.frames[sample.frames], sample.weight_ns);
               });
@@ -70,15 +60,12 @@ SampledPaths sampled_paths(const Index& index, const Definitions& definitions,
 
 std::string samples_answer(const SampledPaths& paths, const exchange::RunSamples& samples,
                            const Definitions& definitions) {
-  const auto ticks = [&](const SampleSum& sum) {
-    return scaled(sum.ns, definitions.clock.ticks_per_second, kNanoseconds);
-  };
   AnswerWriter out;
   out.u32(static_cast<std::uint32_t>(paths.sums.size()));
   out.u32(static_cast<std::uint32_t>(paths.added.size()));
   out.u32s(paths.sums, [](const auto& sum) { return sum.first; });
   out.f64s(paths.sums, [](const auto& sum) { return sum.second.samples; });
-  out.f64s(paths.sums, [&](const auto& sum) { return ticks(sum.second); });
+  out.f64s(paths.sums, [&](const auto& sum) { return ticks_of(sum.second.ns, definitions); });
   out.u32s(paths.added, [](const Place& one) { return one.first; });
   out.u32s(paths.added, [](const Place& one) { return one.second; });
   std::string names;

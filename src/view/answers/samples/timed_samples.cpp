@@ -18,7 +18,7 @@ constexpr std::uint32_t kNotPlaced = kNone - 1;  // not a region: a sample that 
 }  // namespace
 
 std::uint64_t TimedSamples::time_of(const RunSample& sample) const {
-  return scaled(sample.time_ns, definitions_->clock.ticks_per_second, kNanoseconds);
+  return ticks_of(sample.time_ns, *definitions_);
 }
 
 std::uint32_t TimedSamples::hit_of(const RunSample& sample, std::uint32_t region) const {
@@ -37,20 +37,18 @@ std::vector<std::uint32_t> TimedSamples::known_regions(std::uint32_t track, std:
 
 std::vector<std::uint32_t> TimedSamples::regions_of(const Index& index, std::uint32_t track,
                                                     std::size_t begin, std::size_t end) const {
-  const std::vector<RunSample>& all = samples_->of_location.at(definitions_->locations[track].id);
+  const std::span<const RunSample> all = samples_of(*samples_, *definitions_, track);
   std::vector<std::uint32_t> regions = known_regions(track, begin, end);
   const auto first = std::ranges::find(regions, kNotPlaced);
   if (first == regions.end()) return regions;
   const auto last = std::find(regions.rbegin(), regions.rend(), kNotPlaced).base();
   const auto skipped = static_cast<std::size_t>(first - regions.begin());
   auto next = first;
-  each_path(
-      *index.track(track),
-      std::span(all).subspan(begin + skipped, static_cast<std::size_t>(last - first)),
-      [this](const RunSample& one) { return time_of(one); },
-      [&](std::uint32_t path, const RunSample&) {
-        *next++ = path == kNone ? kNone : index.paths()[path].region;
-      });
+  each_path(*index.track(track),
+            all.subspan(begin + skipped, static_cast<std::size_t>(last - first)), *definitions_,
+            [&](std::uint32_t path, const RunSample&) {
+              *next++ = path == kNone ? kNone : index.paths()[path].region;
+            });
   const std::lock_guard lock(mutex_);
   std::vector<std::uint32_t>& known = regions_[track];
   known.resize(all.size(), kNotPlaced);
@@ -89,32 +87,25 @@ TimedSample TimedSamples::joined(std::span<const RunSample> samples,
 
 void TimedSamples::append(const Index& index, const TimedQuestion& question, std::uint32_t track,
                           std::vector<TimedSample>& to) const {
-  const auto all = samples_->of_location.find(definitions_->locations[track].id);
-  if (all == samples_->of_location.end()) return;
-  const std::vector<RunSample>& samples = all->second;
-  const auto place = [&](std::uint64_t time) {
-    const auto of = [this](const RunSample& one) { return time_of(one); };
-    return static_cast<std::size_t>(std::ranges::lower_bound(samples, time, {}, of) -
-                                    samples.begin());
-  };
-  const std::size_t begin = place(question.from), end = std::max(begin, place(question.to));
-  if (begin == end) return;
-  const std::vector<std::uint32_t> regions = regions_of(index, track, begin, end);
-  const bool alone = end - begin <= question.limit;
-  for (std::size_t at = begin, next = at; at < end; at = next) {
+  const std::span<const RunSample> all = samples_of(*samples_, *definitions_, track);
+  const auto samples = samples_in(all, *definitions_, question.from, question.to);
+  if (samples.empty()) return;
+  const auto begin = static_cast<std::size_t>(samples.data() - all.data());
+  const std::vector<std::uint32_t> regions =
+      regions_of(index, track, begin, begin + samples.size());
+  const bool alone = samples.size() <= question.limit;
+  for (std::size_t at = 0, next = 0; at < samples.size(); at = next) {
     next = at + 1;
     const std::uint32_t column = alone ? 0 : column_of(samples[at], question);
-    while (!alone && next < end && column_of(samples[next], question) == column) ++next;
-    to.push_back(joined(std::span(samples).subspan(at, next - at),
-                        std::span(regions).subspan(at - begin, next - at), track));
+    while (!alone && next < samples.size() && column_of(samples[next], question) == column) ++next;
+    to.push_back(
+        joined(samples.subspan(at, next - at), std::span(regions).subspan(at, next - at), track));
   }
 }
 
 std::vector<TimedSample> TimedSamples::in(const Index& index, const TimedQuestion& question) const {
   std::vector<TimedSample> found;
-  for (const std::uint32_t track : question.tracks) {
-    if (track < definitions_->locations.size()) append(index, question, track, found);
-  }
+  for (const std::uint32_t track : question.tracks) append(index, question, track, found);
   return found;
 }
 
@@ -134,9 +125,6 @@ std::string TimedSamples::answer(const std::vector<TimedSample>& found) const {
     if (!numbers.try_emplace(one.hit, number).second) continue;
     names += printable(samples_->functions[one.hit - regions].name) + "\n";
   }
-  const auto ticks = [&](std::uint64_t ns) {
-    return scaled(ns, definitions_->clock.ticks_per_second, kNanoseconds);
-  };
   const auto hit = [&](const TimedSample& one) {
     return one.hit == kNone || one.hit < regions ? one.hit : numbers.at(one.hit);
   };
@@ -146,7 +134,7 @@ std::string TimedSamples::answer(const std::vector<TimedSample>& found) const {
   out.f64s(found, [](const TimedSample& one) { return one.samples; });
   out.f64s(found, [](const TimedSample& one) { return one.first; });
   out.f64s(found, [](const TimedSample& one) { return one.last; });
-  out.f64s(found, [&](const TimedSample& one) { return ticks(one.ns); });
+  out.f64s(found, [&](const TimedSample& one) { return ticks_of(one.ns, *definitions_); });
   out.f64s(found, [](const TimedSample& one) { return one.most; });
   out.u32s(found, [](const TimedSample& one) { return one.track; });
   out.u32s(found, hit);
