@@ -275,7 +275,9 @@ void compare_longest(const RunShape& shape, std::size_t most) {
     std::ranges::sort(found, std::greater());
     std::ranges::sort(expected, std::greater());
     ASSERT_LE(found.size(), expected.size());
-    EXPECT_EQ(number_at(section, 3), found.size() == expected.size() ? 1u : 0u);
+    const bool complete = number_at(section, 3) == 1;
+    EXPECT_TRUE(!complete || found.size() == expected.size());
+    EXPECT_TRUE(complete || expected.size() >= most / shape.tracks) << "there was room for all";
     expected.resize(found.size());
     EXPECT_EQ(found, expected);
     all += found.size();
@@ -290,6 +292,7 @@ TEST(Outline, HasTheLongestCallsAndTheirCallers) {
     compare_longest({.seed = seed, .tracks = 2, .events = 2'000, .step = 2}, 300);
   }
   compare_longest({.seed = 65, .tracks = 2, .events = 300}, 190);
+  compare_longest({.seed = 66, .tracks = 2, .events = 300}, 400);
 }
 
 }  // namespace
