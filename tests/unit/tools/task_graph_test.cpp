@@ -280,11 +280,19 @@ TEST(Transfers, TellsTheTimeInWhichAnyOfThemRan) {
   EXPECT_DOUBLE_EQ(rows[1].any, 1.5);
 }
 
-TEST(Scheduler, CountsWhatLiesBetweenTwoTimes) {
+TEST(Scheduler, CountsTheWorkBetweenTwoTimes) {
   const SchedulerWork work = scheduler_work({{0, 1}, {1.5, 3}, {4, 5}, {9, 12}, {13, 14}}, 2, 10);
   EXPECT_EQ(work.times, 3u);
   EXPECT_DOUBLE_EQ(work.busy, 3);
   EXPECT_DOUBLE_EQ(work.longest, 1);
+}
+
+TEST(Scheduler, IsTheBusiestOfSeveral) {
+  const SchedulerWork work = scheduler_work({{0, 4, 1}, {1, 8, 2}, {5, 8, 1}, {8, 9, 2}}, 0, 9);
+  EXPECT_EQ(work.times, 2u);
+  EXPECT_DOUBLE_EQ(work.busy, 8);
+  EXPECT_DOUBLE_EQ(work.longest, 7);
+  EXPECT_EQ(scheduler_work({}, 0, 9).times, 0u);
 }
 
 TEST(TaskGraph, SeesClocksThatDiffer) {

@@ -63,7 +63,9 @@ class TaskScan::OneLocation final : public LocationSink {
     tells_times_ = kind == Kind::kTimes;
     if (kind == Kind::kSpilling) spill_start_ = time_of(event);
     if (kind == Kind::kSuspension) on_lane_ = true;
-    if (kind == Kind::kScheduling) scheduling_.push_back({time_of(event), time_of(event)});
+    if (kind == Kind::kScheduling) {
+      scheduling_.push_back({time_of(event), time_of(event), thread_});
+    }
     if (kind == Kind::kTransfer) transfer_ = {worker_, time_of(event), time_of(event)};
     if (kind == Kind::kRequest || kind == Kind::kTimes) request_start_ = time_of(event);
     if (kind != Kind::kTask) return;

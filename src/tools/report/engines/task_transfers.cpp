@@ -32,15 +32,18 @@ std::vector<TransferRow> transfer_rows(std::vector<Transfer> transfers) {
 }
 
 SchedulerWork scheduler_work(const std::vector<Scheduling>& all, double from, double to) {
-  SchedulerWork work;
+  std::map<std::uint64_t, SchedulerWork> threads;
   for (const Scheduling& one : all) {
     const double time = std::min(one.end, to) - std::max(one.start, from);
     if (time <= 0) continue;
+    SchedulerWork& work = threads[one.thread];
     ++work.times;
     work.busy += time;
     work.longest = std::max(work.longest, time);
   }
-  return work;
+  const auto busy = [](const auto& thread) { return thread.second.busy; };
+  const auto busiest = std::ranges::max_element(threads, {}, busy);
+  return busiest == threads.end() ? SchedulerWork() : busiest->second;
 }
 
 }  // namespace timeloom::tools

@@ -30,9 +30,10 @@ struct TransferRow {  // of a worker
 // By `any`, the most first.
 std::vector<TransferRow> transfer_rows(std::vector<Transfer> transfers);
 
-// A time in which the scheduler worked.
+// A time in which a scheduler worked on a thread.
 struct Scheduling {
   double start = 0, end = 0;
+  std::uint64_t thread = 0;
 };
 
 struct SchedulerWork {
@@ -41,7 +42,7 @@ struct SchedulerWork {
   double longest = 0;
 };
 
-// The parts of them between the two times.
+// The parts between the two times, on the busiest thread: a program may have several clusters.
 SchedulerWork scheduler_work(const std::vector<Scheduling>& all, double from, double to);
 
 }  // namespace timeloom::tools
