@@ -1,5 +1,9 @@
-// Names of properties of a run that several folders read and write. Constants.
+// Names of properties of a run that several folders read and write. Constants, and a function of
+// plain values that throws std::bad_alloc.
 #pragma once
+
+#include <map>
+#include <string>
 
 namespace timeloom {
 
@@ -46,10 +50,18 @@ inline constexpr char kRefusedNames[] = "timeloom::refused_names";
 inline constexpr char kUnnamedCode[] = "timeloom::unnamed_code";
 inline constexpr char kUnnamedObjects[] = "timeloom::unnamed_objects";
 
-// The numbers of tasks and greenlets, which have a location each, and of lanes: the locations that
-// they share instead.
+// The number of tasks and greenlets. If some of them share lanes, or coroutines of an engine have
+// some: the number of all locations of tasks and lanes. Otherwise each task has its own location.
 inline constexpr char kTasks[] = "timeloom::tasks";
 inline constexpr char kTaskLanes[] = "timeloom::task_lanes";
+// Whether some locations are tasks or lanes. `properties`: of a run.
+inline bool has_task_locations(const std::map<std::string, std::string>& properties) {
+  const auto counts = [&](const char* key) {
+    const auto found = properties.find(key);
+    return found != properties.end() && found->second != "0";
+  };
+  return counts(kTasks) || counts(kTaskLanes);
+}
 
 // The directory in which the program was started; the directories of Python's own library and of
 // installed packages, with colons between.

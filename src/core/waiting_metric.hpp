@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/definitions.hpp"
 
@@ -96,6 +97,14 @@ inline constexpr char kTaskRun[] = "task";
 inline bool is_task_run(const Region& region) noexcept {
   return region.paradigm == Paradigm::kMeasurement && region.name == kTaskRun &&
          region.file.empty();
+}
+
+// The name of a lane that tasks share, before its number.
+inline constexpr char kTaskLaneName[] = "tasks ";
+inline bool is_task_lane(std::string_view location) noexcept {
+  constexpr std::size_t kLength = sizeof(kTaskLaneName) - 1;
+  return location.starts_with(kTaskLaneName) && location.size() > kLength &&
+         location.find_first_not_of("0123456789", kLength) == std::string_view::npos;
 }
 
 }  // namespace timeloom

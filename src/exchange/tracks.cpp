@@ -29,15 +29,10 @@ std::vector<Process> processes_of(const Definitions& definitions) {
   return processes;
 }
 
-bool has_tasks(const Definitions& definitions) {
-  const auto found = definitions.properties.find(kTasks);
-  return found != definitions.properties.end() && found->second != "0";
-}
-
 }  // namespace
 
 void mark_tasks(Definitions& definitions) {
-  if (!has_tasks(definitions)) return;
+  if (!has_task_locations(definitions.properties)) return;
   std::set<std::pair<LocationGroupId, std::uint64_t>> taken;
   for (Location& location : definitions.locations) {
     if (!taken.emplace(location.group, location.thread_id).second) location.thread_id = 0;
@@ -46,7 +41,7 @@ void mark_tasks(Definitions& definitions) {
 
 Tracks::Tracks(const Definitions& definitions)
     : processes(processes_of(definitions)), locations_(&definitions.locations) {
-  const bool tasks = has_tasks(definitions);
+  const bool tasks = has_task_locations(definitions.properties);
   std::set<std::pair<std::size_t, std::uint64_t>> taken;
   for (const Location& location : definitions.locations) {
     Track track;

@@ -28,7 +28,7 @@ struct WeaveSummary {
   std::uint64_t events = 0;  // written to the trace
   std::uint64_t threads = 0;
   std::uint64_t tasks = 0;
-  std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
+  std::uint64_t task_lanes = 0;  // locations of tasks and lanes; 0: each task has its own
   std::uint64_t bytes = 0;       // size of the records in the spools
   std::uint64_t processes = 0;
   std::uint64_t running = 0;            // processes still running: their records so far were woven

@@ -11,6 +11,7 @@
 #include "core/run_properties.hpp"
 #include "core/teams/openmp_properties.hpp"
 #include "core/throttled.hpp"
+#include "core/waiting_metric.hpp"
 #include "os/process.hpp"
 #include "os/signal_name.hpp"
 #include "spool/fork_handlers_property.hpp"
@@ -113,23 +114,25 @@ void SpoolSource::add_reaped() {
   }
 }
 
-// The locations that are not threads.
-bool SpoolSource::has_engine_lanes() const {
-  return std::ranges::any_of(processes_, [](const Process& process) {
-    return std::ranges::any_of(process.reader->definitions().threads, [](const auto& known) {
-      return known.second.owner && is_engine_lane(known.second.name);
-    });
-  });
-}
-
-std::uint64_t SpoolSource::tasks_of_threads() const {
-  std::uint64_t count = 0;
+SpoolSource::TaskLocations SpoolSource::task_locations() const {
+  TaskLocations count;
   for (const Process& process : processes_) {
     for (const auto& [index, thread] : process.reader->definitions().threads) {
-      if (thread.owner && !thread.has_metrics) ++count;
+      if (!thread.owner || thread.has_metrics) continue;
+      ++count.all;
+      const bool is_lane = tasks_on_lanes_ > 0 && is_task_lane(thread.name);
+      if (is_lane || is_engine_lane(thread.name)) ++count.lanes;
     }
   }
   return count;
+}
+
+void SpoolSource::add_task_counts() {
+  const TaskLocations locations = task_locations();
+  const std::uint64_t tasks = tasks_on_lanes_ + locations.all - locations.lanes;
+  if (tasks > 0) definitions_.properties[kTasks] = std::to_string(tasks);
+  if (locations.lanes == 0) return;
+  definitions_.properties[kTaskLanes] = std::to_string(locations.all);
 }
 
 // Keys in the table belong to single processes: a row with a function adds the values up, a row
@@ -224,9 +227,7 @@ void SpoolSource::add_properties() {
   const auto put = [this](const char* key, std::uint64_t value) {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
-  const bool lanes = tasks_on_lanes_ > 0 || has_engine_lanes();
-  put(kTasks, lanes ? tasks_on_lanes_.load() : tasks_of_threads());
-  if (lanes) put(kTaskLanes, tasks_of_threads());
+  add_task_counts();
   if (windows_) definitions_.properties[kWindows] = std::to_string(*windows_);
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);

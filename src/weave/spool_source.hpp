@@ -190,6 +190,10 @@ class SpoolSource : public RunSource {
     std::shared_ptr<const packed::PartMeaning> meaning{};
     std::vector<RankResult::OfLocation> packed_locations{};
   };
+  struct TaskLocations {  // the locations that are not threads
+    std::uint64_t all = 0;
+    std::uint64_t lanes = 0;
+  };
   struct Task {  // one thread
     const Process* process;
     std::uint32_t index;  // of the thread in its process; of a part: of the location there
@@ -271,8 +275,8 @@ class SpoolSource : public RunSource {
   void add_cpu(const CpuTimes& times);
   void add_cost_of(const Process& process, const std::string& text);
   void note_regions(const Process& process, const std::string& ids, std::set<std::uint32_t>& noted);
-  std::uint64_t tasks_of_threads() const;
-  bool has_engine_lanes() const;
+  TaskLocations task_locations() const;
+  void add_task_counts();
   void find_teams(unsigned threads);
   void replay_thread(const Task& task, std::span<RunSink* const> sinks);
 

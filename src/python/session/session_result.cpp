@@ -1,5 +1,7 @@
 #include "python/session/session_result.hpp"
 
+#include <algorithm>
+
 #include "python/observe/tasks/engine_lanes.hpp"
 #include "python/observe/tasks/lanes.hpp"
 
@@ -9,8 +11,8 @@ void add_totals(SessionResult& result, const record::Totals& totals) {
   result.events = totals.events;
   result.aggregated_events = totals.aggregated_events;
   result.threads = totals.threads;
-  const bool lanes = tasks_on_lanes() > 0 || has_engine_lanes();
-  result.tasks = lanes ? tasks_on_lanes() : totals.tracks;
+  const std::uint64_t lanes = std::min(lanes_made() + engine_lanes_made(), totals.tracks);
+  result.tasks = tasks_on_lanes() + totals.tracks - lanes;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
   result.dropped_events = totals.dropped_events;

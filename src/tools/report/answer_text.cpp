@@ -169,7 +169,7 @@ class AnswerWriter {
         [&](const FunctionRow& row) { return row.waiting >= kLeastWaiting * std::abs(all); }));
   }
 
-  bool has_tasks() const { return answer_.definitions().properties.contains(kTasks); }
+  bool has_tasks() const { return has_task_locations(answer_.definitions().properties); }
 
   void waiting(std::size_t rows) {
     const WorkTimes& times = answer_.times();

@@ -199,7 +199,10 @@ class InfoWriter {
   }
 
   void threads() {
-    title(facts_of(all_).tasks > 0 ? "Threads and tasks" : "Threads");
+    const RunFacts facts = facts_of(all_);
+    title(facts.tasks > 0     ? "Threads and tasks"
+          : facts.has_tasks() ? "Threads and lanes"
+                              : "Threads");
     std::size_t width = columns("name");
     for (const Location& one : all_.locations)
       width = std::max(width, columns(printable(location_name(one))));

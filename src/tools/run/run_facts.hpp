@@ -23,7 +23,8 @@ struct RunFacts {
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
   std::uint64_t tasks = 0;
-  std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
+  std::uint64_t task_lanes = 0;  // locations of tasks and lanes; 0: each task has its own
+  bool has_tasks() const { return tasks > 0 || task_lanes > 0; }
   std::uint64_t events = 0;
   std::string samples;                 // "sampled: 2,310 every 1 ms"; empty: calls were recorded
   std::string engine;                  // its workers and tasks, in words; empty: none

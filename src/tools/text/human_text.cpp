@@ -89,7 +89,7 @@ std::string percent(double share) {
 std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes) {
   std::string text = plural(threads, "thread");
   if (tasks > 0) text += " and " + plural(tasks, "task");
-  if (lanes > 0) text += " on " + plural(lanes, "lane");
+  if (lanes > 0) text += (tasks > 0 ? " on " : " and ") + plural(lanes, "lane");
   return text;
 }
 

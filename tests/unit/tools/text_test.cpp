@@ -51,6 +51,7 @@ TEST(Text, PercentagesBytesAndPlurals) {
   EXPECT_EQ(threads_and_tasks(1, 0, 0), "1 thread");
   EXPECT_EQ(threads_and_tasks(2, 1, 0), "2 threads and 1 task");
   EXPECT_EQ(threads_and_tasks(1, 100000, 3), "1 thread and 100,000 tasks on 3 lanes");
+  EXPECT_EQ(threads_and_tasks(8, 0, 1), "8 threads and 1 lane");  // of transfers of an engine
   EXPECT_EQ(plural(2000, "process"), "2,000 processes");
 }
 

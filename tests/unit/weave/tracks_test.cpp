@@ -17,8 +17,9 @@ class TracksTest : public WeaveTest {
   static void end_track(spool::Pen& pen) {
     pen.raw(os::now(), make_extended(ExtendedKind::kTrackEnd, 0), {}, true);
   }
-  static void define_track(spool::Writer& writer, std::uint32_t index) {
-    writer.define_location(index, 1, "task " + std::to_string(index));
+  static void define_track(spool::Writer& writer, std::uint32_t index,
+                           const std::string& name = "task ") {
+    writer.define_location(index, 1, name + std::to_string(index));
     writer.define_track(index, 0);
     writer.define_begin(index, os::now(), index + 100);
   }
@@ -207,6 +208,27 @@ TEST_F(TracksTest, EventsOfATrackWithoutDefinitionAreNobodysElse) {
   EXPECT_EQ(collect(source)->lines,
             (std::map<std::string, Lines>{{"main", in_program({"enter f", "leave f"})}}));
   EXPECT_EQ(source.dropped_events(), 2u);
+}
+
+// Lanes of coroutines of an engine are locations of no task.
+TEST_F(TracksTest, AnEngineLaneIsNeitherAThreadNorATask) {
+  spool::Writer& writer = spool("p");
+  define_track(writer, 1, "0-Dask-Transfers-");
+  end(writer);
+  const WeaveSummary summary = weave(run());
+  EXPECT_EQ((std::vector{summary.threads, summary.tasks, summary.task_lanes}),
+            (std::vector<std::uint64_t>{1, 0, 1}));
+}
+
+TEST_F(TracksTest, TasksBesideAnEngineLaneCount) {
+  spool::Writer& writer = spool("p");
+  define_track(writer, 1, "0-Dask-Transfers-");
+  define_track(writer, 2);
+  define_track(writer, 3);
+  end(writer);
+  const WeaveSummary summary = weave(run());
+  EXPECT_EQ((std::vector{summary.threads, summary.tasks, summary.task_lanes}),
+            (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
 TEST_F(TracksTest, TheTraceSaysTheSame) {

@@ -108,7 +108,11 @@ void EngineLane::go_back() noexcept {
   leave_user_region(run_word());
 }
 
-bool has_engine_lanes() noexcept { return !engine_lanes().made.empty(); }
+std::uint64_t engine_lanes_made() noexcept {
+  std::uint64_t count = 0;
+  for (const auto& [name, made] : engine_lanes().made) count += made;
+  return count;
+}
 
 void forget_engine_lanes() noexcept {
   EngineLanes& lanes = engine_lanes();

@@ -44,8 +44,8 @@ class EngineLane {
   bool suspended_ = false;
 };
 
-// The coroutines of engines have lanes in this measurement.
-bool has_engine_lanes() noexcept;
+// The lanes of coroutines of engines in this measurement.
+std::uint64_t engine_lanes_made() noexcept;
 // The measurement ends, or goes on in the child of a fork: no lane is valid any more.
 void forget_engine_lanes() noexcept;
 

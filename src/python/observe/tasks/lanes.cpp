@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/waiting_metric.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/regions/regions_around.hpp"
@@ -79,7 +80,7 @@ std::unique_ptr<record::Track> take_lane() {
   LaneState& s = lane_state();
   auto& free = s.free[record::t_recorder->location()];
   if (free.empty()) {
-    auto made = record::make_track("tasks " + std::to_string(s.lanes + 1), 0);
+    auto made = record::make_track(kTaskLaneName + std::to_string(s.lanes + 1), 0);
     if (made != nullptr) ++s.lanes;
     return made;
   }
@@ -122,6 +123,7 @@ void name_on_lane(const std::string& name) {
 void end_on_lane() noexcept { record::t_recorder->close_from(0); }
 
 std::uint64_t tasks_on_lanes() noexcept { return lane_state().tasks; }
+std::uint64_t lanes_made() noexcept { return lane_state().lanes; }
 
 void forget_lanes() noexcept {
   LaneState& s = lane_state();

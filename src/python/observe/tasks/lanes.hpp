@@ -37,6 +37,8 @@ void end_on_lane() noexcept;
 
 // The tasks that have begun on lanes in this measurement.
 std::uint64_t tasks_on_lanes() noexcept;
+// The lanes that they share.
+std::uint64_t lanes_made() noexcept;
 // The measurement ends, or goes on in the child of a fork: no lane is valid any more.
 void forget_lanes() noexcept;
 

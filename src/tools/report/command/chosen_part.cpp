@@ -103,11 +103,11 @@ std::string scope_of(const std::set<LocationId>& ids, const Definitions& definit
   const auto queues =
       std::ranges::count(definitions.locations, LocationType::kAcceleratorStream, &Location::type);
   const bool all = ids.size() + static_cast<std::size_t>(queues) == definitions.locations.size();
-  if (facts.tasks > 0 && all) {
+  if (facts.has_tasks() && all) {
     return threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes);
   }
   // A location by itself does not tell whether it is a thread or one of tasks.
-  const std::string noun = facts.tasks > 0 ? "location" : "thread";
+  const std::string noun = facts.has_tasks() ? "location" : "thread";
   std::vector<const Location*> chosen;
   for (const Location& location : definitions.locations) {
     const bool of_metrics = location.type == LocationType::kMetric;

@@ -254,7 +254,7 @@ Parallel ThreadTimes::parallel() const {
   result.seconds = seconds(length_, *definitions_);
   result.measured = measured_;
   result.has_causes = has_causes(*definitions_);
-  result.has_tasks = definitions_->properties.contains(kTasks);
+  result.has_tasks = has_task_locations(definitions_->properties);
   const std::vector<double> levels = all_.levels();
   constexpr double kRest = 1e-6;  // of sums that should be whole
   const double step = 1 / static_cast<double>(levels.size());
