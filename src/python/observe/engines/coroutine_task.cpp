@@ -49,9 +49,22 @@ void CoroutineTask::put_facts() const noexcept try {
   return;  // out of memory: it has fewer parameters
 }
 
+CoroutineTask::~CoroutineTask() {
+  if (lane_ == nullptr) return;
+  const ErrorGuard guard;
+  const CriticalSection critical;
+  lane_.reset();
+}
+
+// Nothing of it is open any more when another measurement has begun.
+bool CoroutineTask::is_here() const noexcept {
+  if (measurement_ != record::measurement_number()) return false;
+  return place_ == Place::kTrackOfTask || (place_ == Place::kLane && *lane_);
+}
+
 void CoroutineTask::begin() {
-  place_ = Place::kNowhere;
   if (!record::recording()) return;
+  measurement_ = record::measurement_number();
   if (!tasks_are_tracks()) {
     lane_ = std::make_unique<EngineLane>(lane_name_);
     if (!*lane_) return;
@@ -64,12 +77,13 @@ void CoroutineTask::begin() {
 }
 
 void CoroutineTask::begin_step() noexcept try {
+  const bool is_first = place_ == Place::kNotBegun;
+  if (is_first) place_ = Place::kNowhere;
   if (!record::active()) return;
   const ErrorGuard guard;
   const CriticalSection critical;
-  const bool is_first = place_ == Place::kNotBegun;
   if (is_first) begin();
-  in_step_ = place_ == Place::kTrackOfTask || (place_ == Place::kLane && *lane_);
+  in_step_ = is_here();
   if (in_step_ && !is_first && place_ == Place::kLane) lane_->begin_step();
 } catch (const std::exception&) {
   place_ = Place::kNowhere;  // out of memory: it is not recorded
@@ -79,8 +93,8 @@ void CoroutineTask::end_step(bool suspended) noexcept {
   if (!std::exchange(in_step_, false) || !record::active()) return;
   const ErrorGuard guard;
   const CriticalSection critical;
-  if (place_ == Place::kLane && *lane_) suspended ? lane_->suspend() : lane_->end();
-  if (place_ == Place::kTrackOfTask && !suspended) leave_own_user_region(word_);
+  if (is_here() && place_ == Place::kLane) suspended ? lane_->suspend() : lane_->end();
+  if (is_here() && place_ == Place::kTrackOfTask && !suspended) leave_own_user_region(word_);
   if (!suspended) place_ = Place::kNowhere;
 }
 

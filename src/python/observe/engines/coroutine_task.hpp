@@ -34,7 +34,12 @@ class CoroutineTask {
   // `lane`: the name of its lanes. `hides`: the functions that it calls are not recorded.
   CoroutineTask(EventWord word, std::string lane, std::vector<Fact> facts, bool hides)
       : word_(word), lane_name_(std::move(lane)), facts_(std::move(facts)), hides_(hides) {}
+  // Ends it, if it is suspended. Any thread may call it, and an exception that is set stays.
+  ~CoroutineTask();
+  CoroutineTask(const CoroutineTask&) = delete;
+  CoroutineTask& operator=(const CoroutineTask&) = delete;
 
+  // The first step decides: a task that begins while nothing is recorded is not recorded later.
   void begin_step() noexcept;
   // `suspended`: it goes on later.
   void end_step(bool suspended) noexcept;
@@ -43,6 +48,7 @@ class CoroutineTask {
   enum class Place : std::uint8_t { kNotBegun, kNowhere, kTrackOfTask, kLane };
 
   void begin();
+  bool is_here() const noexcept;
   void put_facts() const noexcept;
 
   EventWord word_;
@@ -51,6 +57,7 @@ class CoroutineTask {
   bool hides_;
   std::unique_ptr<EngineLane> lane_;
   Place place_ = Place::kNotBegun;
+  std::uint32_t measurement_ = 0;  // in which it began
   bool in_step_ = false;
 };
 

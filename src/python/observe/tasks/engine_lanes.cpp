@@ -14,11 +14,13 @@ namespace timeloom::python {
 namespace {
 
 using Tracks = std::vector<std::unique_ptr<record::Track>>;
+using LaneKey = std::pair<std::uint32_t, std::string>;  // thread and name
 
 struct EngineLanes {
-  std::map<std::pair<std::uint32_t, std::string>, Tracks> free;  // by thread and name
-  std::map<std::string, std::uint64_t> made;                     // by name
-  Tracks left;                                                   // by coroutines of other threads
+  std::map<LaneKey, Tracks> free;
+  std::map<std::string, std::uint64_t> made;  // by name
+  // Of coroutines that threads other than theirs have destroyed: still open.
+  std::vector<std::pair<LaneKey, std::unique_ptr<record::Track>>> left;
   std::uint64_t epoch = 0;
 };
 
@@ -27,14 +29,36 @@ EngineLanes& engine_lanes() {
   return *kInstance;
 }
 
+void give_back(const LaneKey& key, std::unique_ptr<record::Track> track) noexcept try {
+  engine_lanes().free[key].push_back(std::move(track));
+} catch (const std::bad_alloc&) {
+  (void)track.release();  // another coroutine gets another lane
+}
+
+// The lanes of the calling thread among `left` end here, where their thread runs again.
+void end_left() noexcept {
+  const std::uint32_t thread = record::t_recorder->location();
+  std::erase_if(engine_lanes().left, [thread](auto& lane) {
+    if (lane.first.first != thread) return false;
+    record::Track* const before = record::t_recorder->track();
+    record::t_recorder->switch_to(lane.second.get());
+    record::t_recorder->close_from(0);
+    record::t_recorder->switch_to(before);
+    give_back(lane.first, std::move(lane.second));
+    return true;
+  });
+}
+
 std::unique_ptr<record::Track> take_track(const std::string& name) {
   if (!record::t_recorder->attached() && record::attach_this_thread() == nullptr) return nullptr;
   EngineLanes& lanes = engine_lanes();
+  if (!lanes.left.empty()) end_left();
   Tracks& free = lanes.free[{record::t_recorder->location(), name}];
   if (free.empty()) {
-    const std::string number = std::to_string(lanes.made[name] + 1);
-    auto made = record::make_track(name + "-" + number, 0);
-    if (made != nullptr) ++lanes.made[name];
+    const auto known = lanes.made.find(name);
+    const std::uint64_t number = known == lanes.made.end() ? 1 : known->second + 1;
+    auto made = record::make_track(name + "-" + std::to_string(number), 0);
+    if (made != nullptr) lanes.made[name] = number;
     return made;
   }
   auto track = std::move(free.back());
@@ -68,7 +92,7 @@ EngineLane::~EngineLane() {
     return;
   }
   try {
-    engine_lanes().left.push_back(std::move(track_));
+    engine_lanes().left.emplace_back(LaneKey(thread_, name_), std::move(track_));
   } catch (const std::bad_alloc&) {
     (void)track_.release();  // the thread may be on it
   }
@@ -80,6 +104,7 @@ EngineLane::operator bool() const noexcept {
 }
 
 void EngineLane::begin_step() noexcept {
+  if (!engine_lanes().left.empty()) end_left();
   before_ = record::t_recorder->track();
   enter_user_region(run_word());
   record::t_recorder->switch_to(track_.get());
@@ -96,11 +121,7 @@ void EngineLane::suspend() noexcept {
 void EngineLane::end() noexcept {
   record::t_recorder->close_from(0);
   go_back();
-  try {
-    engine_lanes().free[{thread_, name_}].push_back(std::move(track_));
-  } catch (const std::bad_alloc&) {
-    (void)track_.release();  // another coroutine gets another lane
-  }
+  give_back({thread_, name_}, std::move(track_));
 }
 
 void EngineLane::go_back() noexcept {

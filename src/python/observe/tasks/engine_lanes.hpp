@@ -22,7 +22,8 @@ class EngineLane {
  public:
   // A lane of this name, of the calling thread, which goes on there; nothing is recorded elsewhere.
   explicit EngineLane(std::string name);
-  // A coroutine that never ended, if its thread is the calling one, ends here.
+  // A coroutine that never ended ends here, if its thread is the calling one, and otherwise before
+  // the next step on a lane of its thread.
   ~EngineLane();
   EngineLane(const EngineLane&) = delete;
   EngineLane& operator=(const EngineLane&) = delete;
