@@ -292,9 +292,8 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.layout = &layout_of(source);
   const auto engine = definitions.properties.find(kEngine);
   if (engine != definitions.properties.end()) summary.engine = engine->second;
-  const auto unknown = definitions.properties.find(kUnknownEngine);
-  if (unknown != definitions.properties.end())
-    summary.engine = unknown_engine_text(printable(unknown->second));
+  const std::string unknown = unknown_engine_text(definitions.properties);
+  if (!unknown.empty()) summary.engine = printable(unknown);
   summary.reached_depth = number_in(definitions, kReachedDepth);
   summary.profile_depth = number_in(definitions, kProfileDepth);
   return summary;

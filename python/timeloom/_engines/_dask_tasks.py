@@ -1,6 +1,6 @@
 """Makes regions of the coroutines of Dask's workers.
 
-The extension calls take_coroutines() once in a process, when a worker gets its first task
+The extension calls take_coroutines() once in a measurement, when a worker gets its first task
 (src/python/observe/engines/dask_tasks.cpp). Only modules that the worker has imported are used. A function that differs
 from the known versions is left as it is.
 """
@@ -35,6 +35,14 @@ def _is_known(function: "Any", arguments: "tuple[str, ...]") -> bool:
 
 
 def _facts_of_task(key: str, data: "dict[Any, Any]") -> "_Facts":
+def _prefix_of(key: "Any") -> str:
+    """Return the name of the task by the engine's own rule, or the key if that fails."""
+    try:
+        return sys.modules["dask.utils"].key_split(key) or str(key)
+    except Exception:  # of an unknown version
+        return str(key)
+
+
     """Return the parameters of a task, in the order in which readers expect them."""
     times = _core.dask_times(key) or ()
     facts: _Facts = [(name, time) for name, time in zip(_TIMES, times) if time > 0]
@@ -92,11 +100,24 @@ def _take_transfers(worker: "Any") -> bool:
     return True
 
 
-def take_coroutines() -> None:
-    """Take the functions by which workers of this process run tasks that are coroutines, and fetch values."""
+_unknown: "dict[str, str] | None" = None  # the parts that are not recognised; None: nothing has been taken yet
+
+
+def _take_all() -> "dict[str, str]":
     module: Any = sys.modules["distributed.worker"]
     version = getattr(sys.modules["distributed"], "__version__", "")
     if not _take_tasks(module):
-        _core.note_unknown_engine(f"distributed {version} that are coroutines")
+    unknown = {}
+        unknown["coroutines"] = f"distributed {version} that are coroutines"
     if not _take_transfers(getattr(module, "Worker", None)):
-        _core.note_unknown_engine(f"transfers of distributed {version}")
+        unknown["transfers"] = f"transfers of distributed {version}"
+    return unknown
+
+
+def take_coroutines() -> None:
+    """Take the functions by which workers of this process run tasks that are coroutines, and fetch values."""
+    global _unknown
+    if _unknown is None:
+        _unknown = _take_all()
+    for part, text in _unknown.items():
+        _core.note_unknown_engine(part, text)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -129,14 +130,22 @@ inline bool is_task_request(const Region& region) noexcept {
 
 // Properties of a run: the numbers of workers and tasks of an engine, in words (only in the
 // profile); and an engine of a version whose tasks are not recognised, such as "distributed
-// 2030.1.0".
+// 2030.1.0". With a suffix: a part of it, such as kUnknownEngine + "_transfers" for "transfers of
+// distributed 2030.1.0".
 inline constexpr char kEngine[] = "timeloom::engine";
 inline constexpr char kUnknownEngine[] = "timeloom::unknown_engine";
 
-// The message about an engine in a version that Timeloom does not know, or about its transfers.
-inline std::string unknown_engine_text(const std::string& engine) {
-  const char* const what = engine.starts_with("transfers of ") ? "" : "tasks of ";
-  return what + engine + " are not recognised: Timeloom does not know this version [TL060]";
+// The message about an engine in a version that Timeloom does not know, and about parts of it;
+// empty: there is none.
+inline std::string unknown_engine_text(const std::map<std::string, std::string>& properties) {
+  std::string all;
+  for (auto one = properties.lower_bound(kUnknownEngine);
+       one != properties.end() && one->first.starts_with(kUnknownEngine); ++one) {
+    const bool of_tasks = !one->second.starts_with("transfers of ");
+    all += (all.empty() ? "" : ", ") + std::string(of_tasks ? "tasks of " : "") + one->second;
+  }
+  if (all.empty()) return all;
+  return all + " are not recognised: Timeloom does not know this version [TL060]";
 }
 
 // The names of processes that are workers begin with these, see python/session/worker_name.cpp.

@@ -1,5 +1,6 @@
 #include "python/session/worker_name.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -58,8 +59,9 @@ std::string celery_worker() {
 
 // The functions that run tasks, see observe/engines/engine_tasks.cpp.
 void note_unknown_version(PyObject* worker_module) {
-  static bool noted = false;
-  if (std::exchange(noted, true)) return;
+  static std::uint32_t noted_in = 0;  // a measurement
+  const std::uint32_t now = record::measurement_number();
+  if (std::exchange(noted_in, now) == now) return;
   for (const char* const known : {"_run_task", "apply_function"}) {
     if (PyObject_HasAttrString(worker_module, known) != 0) return;
   }

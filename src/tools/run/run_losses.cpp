@@ -67,9 +67,8 @@ class Losses {
               "[TL016]",
           kTimes);
     }
-    if (const auto engine = definitions_.properties.find(kUnknownEngine);
-        engine != definitions_.properties.end()) {
-      add(unknown_engine_text(engine->second), kNone);
+    if (const std::string text = unknown_engine_text(definitions_.properties); !text.empty()) {
+      add(text, kNone);
     }
     if (const auto older = number("timeloom::older_events")) {
       add(plural(older, "older event") + " dropped at the size limit of the run [TL006]", kTimes);

@@ -294,6 +294,36 @@ def test_coroutines_of_an_unknown_version(measure, timeloom, calls):
 def test_transfers(measure, timeloom, processes):
     """One worker fetches the values of the other; the program counts the keys and the bytes as well."""
     run, output = measure(program(f"""
+def test_several_unknown_parts(tmp_path, timeloom):
+    """The reports of both measurements of a process tell of all of them."""
+    (tmp_path / "program.py").write_text(program("""
+        import distributed.worker
+        import timeloom
+
+        async def run_task(task, *values):
+            return task(*values)
+
+        async def gather_dep(self, peer, *arguments, **named):
+            raise OSError
+
+        distributed.worker._run_task_async = run_task
+        distributed.worker.Worker.gather_dep = gather_dep
+
+        if __name__ == "__main__":
+            with cluster(n_workers=1, threads_per_worker=1, processes=False) as workers, Client(workers) as client:
+                for name in ("first", "second"):
+                    with timeloom.Measurement(output=name):
+                        print(client.submit(inc, len(name)).result())
+        """))  # fmt: skip
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=200,
+                          env=environment())  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "6\n7\n"), done.stderr
+    version = "distributed [0-9.]+"
+    text = f"tasks of {version} that are coroutines, transfers of {version} are not recognised: "
+    for name in ("first", "second"):
+        assert re.search(text, timeloom("report", tmp_path / name).stdout)
+
+
         import distributed
 
         def make(n): return bytes(n)

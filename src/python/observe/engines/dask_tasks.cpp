@@ -149,12 +149,6 @@ std::string attribute_in(InterpreterFrame* frame, const char* name) {
   if (!value) PyErr_Clear();
   return value ? text_of_key(value.get()) : std::string();
 }
-// Once in the process, which has imported the worker's modules by now.
-void take_coroutines() noexcept {
-  static std::atomic<bool> taken = false;
-  if (!taken.exchange(true))
-    tell_engine("timeloom._engines._dask_tasks", "take_coroutines", nullptr);
-}
 
 std::string key_in(InterpreterFrame* frame) { return attribute_in(frame, "key"); }
 
@@ -168,6 +162,16 @@ void note_client(InterpreterFrame* frame, const std::string& key) {
   const Ref actor(PyObject_GetAttrString(event, "actor"));
   PyErr_Clear();
   if (annotations) note_client_of_task(key, annotations.get(), actor && actor.get() == Py_True);
+}
+
+// Once in a measurement, so that each has the notes on functions that are not recognised. The
+// process has imported the worker's modules by now.
+void take_coroutines() noexcept {
+  static std::atomic<std::uint32_t> taken_in = 0;
+  if (!record::active()) return;
+  const std::uint32_t now = record::measurement_number();
+  if (taken_in.exchange(now) == now) return;
+  tell_engine("timeloom._engines._dask_tasks", "take_coroutines", nullptr);
 }
 
 // WorkerState._handle_compute_task(self, event)
@@ -218,11 +222,12 @@ PyObject* dask_times(PyObject*, PyObject* key) {
   }
 }
 
-// note_unknown_engine(text): see kUnknownEngine.
-PyObject* note_unknown_engine(PyObject*, PyObject* text) {
-  if (!PyUnicode_Check(text)) Py_RETURN_NONE;
+// note_unknown_engine(part, text): see kUnknownEngine.
+PyObject* note_unknown_engine(PyObject*, PyObject* arguments) {
+  const char *part = nullptr, *text = nullptr;
+  if (!PyArg_ParseTuple(arguments, "ss", &part, &text)) return nullptr;
   try {
-    record::note_property(kUnknownEngine, utf8_text(text));
+    record::note_property(std::string(kUnknownEngine) + "_" + part, text);
     Py_RETURN_NONE;
   } catch (const std::exception&) {
     return PyErr_NoMemory();
@@ -230,7 +235,8 @@ PyObject* note_unknown_engine(PyObject*, PyObject* text) {
 }
 
 PyMethodDef kDaskMethods[] = {
-    {"note_unknown_engine", note_unknown_engine, METH_O, "Tells of tasks that are not recognised."},
+    {"note_unknown_engine", note_unknown_engine, METH_VARARGS,
+     "Tells of tasks or transfers that are not recognised."},
     {"dask_times", dask_times, METH_O, "The time of a task at this worker."},
     {nullptr, nullptr, 0, nullptr}};
 
