@@ -263,6 +263,8 @@ def test_transfers_of_an_unknown_version(measure, timeloom):
     assert json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)["transfers"] == []
 
 
+    rows = json.loads(timeloom("report", "--by", "worker", "--json", run.directory).stdout)["rows"]
+    assert len(rows) == 2 and not any("transfers" in row for row in rows)
 def test_coroutines_of_an_unknown_version(measure, timeloom, calls):
     """They run as ever, and the report tells that they lack regions; other tasks have some."""
     run, output = measure(program("""
@@ -347,7 +349,7 @@ def test_several_unknown_parts(tmp_path, timeloom):
     assert (row["transfers"], row["keys"], row["bytes"]) == (fetched, 10, bytes_made)
     assert 0 < row["longest_s"] <= row["in_transfers_s"] <= row["total_s"]
     workers = json.loads(timeloom("report", "--by", "worker", "--json", run.directory).stdout)["rows"]
-    known = {one["name"]: (one["tasks"], one["transfers"], one["in_transfers_s"]) for one in workers}
+    known = {one["name"]: (one["tasks"], one["transfers"], one["transfers_total_s"]) for one in workers}
     assert known[row["worker"]] == (1, fetched, pytest.approx(row["total_s"]))
     assert sorted(known.values())[1][:2] == (10, 0) and len(known) == 2
     told = [event for event in package.read(run.directory).events() if event["event"] == "parameter"]

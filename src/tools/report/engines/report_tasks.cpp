@@ -307,9 +307,11 @@ void write_graph_json(const TaskReport& report, Output& output) {
   all["names"] = name_table({}).json(report.names);
   all["queues"] = queue_table().json(graph.queues());
   all["workers"] = worker_table({}).json(graph.workers());
-  all["scheduler"] = {{"times", report.scheduler.times},
-                      {"busy_s", report.scheduler.busy},
-                      {"longest_s", report.scheduler.longest}};
+  if (report.scheduler.times > 0) {
+    all["scheduler"] = {{"times", report.scheduler.times},
+                        {"busy_s", report.scheduler.busy},
+                        {"longest_s", report.scheduler.longest}};
+  }
   all["transfers"] = transfer_table().json(report.transfers);
   output.write(json_text(all, 2) + "\n");
 }

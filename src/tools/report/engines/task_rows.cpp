@@ -87,6 +87,11 @@ std::map<std::string, std::set<LocationId>> locations_of_workers(
 
 const char* word_of(GroupKey key) { return key == GroupKey::kTask ? "task" : "worker"; }
 
+// Without any, it is not known whether the engine would have recorded some.
+bool has_transfers(const std::vector<TaskRow>& rows) {
+  return std::ranges::any_of(rows, [](const TaskRow& row) { return row.transfers > 0; });
+}
+
 // `all`: seconds of all rows. `transfers`: the rows are workers, and have fetched values.
 RowTable<TaskRow> task_table(double all, bool transfers) {
   const auto mean = [](const TaskRow& row) {
@@ -105,7 +110,7 @@ RowTable<TaskRow> task_table(double all, bool transfers) {
   if (!transfers) return table;
   table.columns.push_back({"transfers", Unit::kCount, &TaskRow::transfers});
   table.columns.push_back(
-      {"in_transfers_s", Unit::kSeconds, &TaskRow::in_transfers, {8, "transfer"}});
+      {"transfers_total_s", Unit::kSeconds, &TaskRow::in_transfers, {8, "transfer"}});
   return table;
 }
 
@@ -133,9 +138,7 @@ void write_tasks(const std::vector<TaskRow>& rows, GroupKey key,
   write_losses(losses, terminal, output);
   double all = 0;
   for (const TaskRow& row : rows) all += row.total;
-  const bool transfers =
-      std::ranges::any_of(rows, [](const TaskRow& row) { return row.transfers > 0; });
-  const RowTable<TaskRow> table = task_table(all, transfers);
+  const RowTable<TaskRow> table = task_table(all, has_transfers(rows));
   output.write(terminal.paint(formatted("{}  {}\n", table.headings(), word_of(key)), Ink::kDim));
   table.write_lines(rows, terminal, output);
 }
@@ -147,7 +150,7 @@ void write_tasks_json(const std::vector<TaskRow>& rows, GroupKey key,
   all["version"] = 1;
   all["by"] = word_of(key);
   all["losses"] = losses;
-  all["rows"] = task_table(0, key == GroupKey::kWorker).json(rows);
+  all["rows"] = task_table(0, has_transfers(rows)).json(rows);
   output.write(json_text(all, 2) + "\n");
 }
 
