@@ -5,6 +5,7 @@ The extension calls take_coroutines() once in a measurement, when a worker gets 
 from the known versions is left as it is.
 """
 
+import itertools
 import sys
 
 from timeloom import _core
@@ -34,7 +35,6 @@ def _is_known(function: "Any", arguments: "tuple[str, ...]") -> bool:
     return bool(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] == arguments)
 
 
-def _facts_of_task(key: str, data: "dict[Any, Any]") -> "_Facts":
 def _prefix_of(key: "Any") -> str:
     """Return the name of the task by the engine's own rule, or the key if that fails."""
     try:
@@ -43,11 +43,12 @@ def _prefix_of(key: "Any") -> str:
         return str(key)
 
 
+def _facts_of_task(key: str, data: "dict[Any, Any]") -> "_Facts":
     """Return the parameters of a task, in the order in which readers expect them."""
     times = _core.dask_times(key) or ()
     facts: _Facts = [(name, time) for name, time in zip(_TIMES, times) if time > 0]
     facts.append((_KEY, key))
-    facts.extend((_NEEDS, str(need)) for need in list(data)[:_MOST_NEEDS])
+    facts.extend((_NEEDS, str(need)) for need in itertools.islice(data, _MOST_NEEDS))
     return facts
 
 
@@ -55,12 +56,11 @@ def _task_maker(module: "Any", run_task: "Callable[..., Awaitable[Any]]") -> "Ca
     def run_task_async(task: "Any", data: "Any", time_delay: float) -> "Awaitable[Any]":
         coroutine = run_task(task, data, time_delay)
         try:
-            prefix = sys.modules["dask.utils"].key_split(task.key)
             lane = f"{module._worker_cvar.get().name}{_ASYNC_TASKS}"
             facts = _facts_of_task(str(task.key), data)
             if _core.take_other_task(str(task.key)):
                 return _core.task_steps("Dask", _OTHER_TASK, False, lane, [], coroutine)
-            return _core.task_steps("Dask", prefix, True, lane, facts, coroutine)
+            return _core.task_steps("Dask", _prefix_of(task.key), True, lane, facts, coroutine)
         except Exception:  # of an unknown version
             return coroutine
 
@@ -106,8 +106,8 @@ _unknown: "dict[str, str] | None" = None  # the parts that are not recognised; N
 def _take_all() -> "dict[str, str]":
     module: Any = sys.modules["distributed.worker"]
     version = getattr(sys.modules["distributed"], "__version__", "")
-    if not _take_tasks(module):
     unknown = {}
+    if not _take_tasks(module):
         unknown["coroutines"] = f"distributed {version} that are coroutines"
     if not _take_transfers(getattr(module, "Worker", None)):
         unknown["transfers"] = f"transfers of distributed {version}"

@@ -63,8 +63,8 @@ inline constexpr char kStageParameter[] = "timeloom::stage";
 inline constexpr char kPartitionParameter[] = "timeloom::partition";
 inline constexpr char kAttemptParameter[] = "timeloom::attempt";
 
-// The same of a transfer: the worker that has the values, the number of their keys, and their size,
-// as far as the engine knows it.
+// The parameters of a transfer: the worker that has the values, the number of their keys, and their
+// size, as far as the engine knows it.
 inline constexpr char kPeerParameter[] = "timeloom::peer";
 inline constexpr char kKeysParameter[] = "timeloom::keys";
 inline constexpr char kBytesParameter[] = "timeloom::bytes";

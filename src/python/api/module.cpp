@@ -172,7 +172,7 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kAttachingMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kAttachedMethods) != 0) return -1;
   if (add_region_types(module) != 0 || add_task_call_type(module) != 0) return -1;
-  if (add_submission_type(module) != 0 || add_dask_times(module) != 0) return -1;
+  if (add_submission_type(module) != 0 || add_dask_functions(module) != 0) return -1;
   if (add_dask_clients(module) != 0) return -1;
   if (add_unrecorded_type(module) != 0) return -1;
   if (add_hidden_type(module) != 0) return -1;

@@ -22,11 +22,6 @@ RegionFunction* region_function_of(PyObject* self) {
   return reinterpret_cast<RegionFunction*>(self);
 }
 
-// True if the function is its own region, and the instrumentation is on and records it.
-bool records_itself(PyObject* region) noexcept {
-  return !PyUnicode_Check(region) && instrumentation_on();
-}
-
 // The kind of a function stays the same, but the rules may change.
 EventWord region_function_word(RegionFunction* function) noexcept {
   if (!PyUnicode_Check(function->region)) return decorated_word(function->region, nullptr);
@@ -146,6 +141,10 @@ PyMethodDef kFunctionMaker[] = {{"region_function", make_function, METH_VARARGS,
                                 {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+bool records_itself(PyObject* region) noexcept {
+  return !PyUnicode_Check(region) && instrumentation_on();
+}
 
 int add_decorator_types(PyObject* module) {
   g_function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kFunctionSpec));

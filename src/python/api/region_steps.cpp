@@ -2,28 +2,19 @@
 // task. Adds no Python frame.
 #include <exception>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/engines/engine_regions.hpp"
 #include "python/api/user_region.hpp"
 #include "python/interpreter/free_threading.hpp"
-#include "python/interpreter/python_text.hpp"
 #include "python/observe/engines/coroutine_task.hpp"
 #include "python/observe/engines/task_region.hpp"
 #include "python/observe/regions/regions_around.hpp"
 #include "python/observe/tasks/tasks.hpp"
-#include "python/session/session.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
 namespace {
-
-// True if the function is its own region, and the instrumentation is on and records it.
-bool is_recorded_itself(PyObject* region) noexcept {
-  return !PyUnicode_Check(region) && instrumentation_on();
-}
 
 struct RegionSteps {
   PyObject_HEAD PyObject* inner;  // a coroutine, generator or awaitable of an async generator
@@ -56,7 +47,7 @@ class Step {
     if (steps->task != nullptr) steps->task->begin_step();
     if (steps->region == nullptr) return;
     if (!record::active()) return;
-    if (!steps->entered && is_recorded_itself(steps->region)) return;
+    if (!steps->entered && records_itself(steps->region)) return;
     if (!steps->entered) enter_user_region(steps_word(steps));
     steps->entered = true;
   }

@@ -54,6 +54,8 @@ class UserRegionWord {
   std::uint64_t decided_ = 0;  // the measurement and the rules of the cached result; 0: none
 };
 
+// True if the decorated function is its own region, and the instrumentation is on and records it.
+bool records_itself(PyObject* region) noexcept;
 // True if a region can decorate the object; a classmethod object cannot be called itself.
 bool is_decorable(PyObject* object) noexcept;
 // Turns a function, coroutine function or generator function into a region. `name`: a str, or None.

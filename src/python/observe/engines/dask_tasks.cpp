@@ -195,8 +195,7 @@ void on_ready(InterpreterFrame* frame, bool) noexcept try {
 }
 
 // WorkerState._purge_state(self, task): it does not run here, or has run without _run_task in
-// another process. From some states it comes between the arrival of a task and
-// its wait.
+// another process. From some states it comes between the arrival of a task and its wait.
 void on_purge(InterpreterFrame* frame, bool) noexcept try {
   const std::string state = attribute_in(frame, "state");
   if (state == "fetch" || state == "missing" || state == "error") return;
@@ -242,7 +241,7 @@ PyMethodDef kDaskMethods[] = {
 
 }  // namespace
 
-int add_dask_times(PyObject* module) { return PyModule_AddFunctions(module, kDaskMethods); }
+int add_dask_functions(PyObject* module) { return PyModule_AddFunctions(module, kDaskMethods); }
 
 namespace {
 

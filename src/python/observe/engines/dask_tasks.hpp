@@ -10,7 +10,8 @@ namespace timeloom::python {
 // As watch_engines(), which calls it.
 void watch_dask();
 
-// Adds dask_times() to the module; -1 on failure.
-int add_dask_times(PyObject* module);
+// Adds the functions for _engines/_dask_tasks.py to the module, dask_times() and
+// note_unknown_engine(); -1 on failure.
+int add_dask_functions(PyObject* module);
 
 }  // namespace timeloom::python

@@ -17,7 +17,7 @@
 namespace timeloom::python {
 
 // Called when a call begins, after its enter, if that is `recorded` (a filter may exclude the
-// function). May not run Python code.
+// function). Python code that it runs is not recorded (Unobserved), and its exceptions end there.
 using WatchCall = void (*)(InterpreterFrame* frame, bool recorded) noexcept;
 
 // From now on code objects of this name (module and qualified name, or what the style of the
