@@ -113,7 +113,7 @@ TEST(ReportOpenMp, ThreadsThatRecordNothingElseForkTeams) {
   EXPECT_DOUBLE_EQ(facts.regions[0].time, 30);
   EXPECT_DOUBLE_EQ(facts.regions[0].imbalance(), 30 / 22.5);
   EXPECT_DOUBLE_EQ(facts.parallel, 30);
-  EXPECT_EQ(facts.teams, 1U);
+  EXPECT_EQ(facts.at_once.teams, 1U);
 }
 
 // Threads one and two fork a team in one round, and are members of each other's in the other one.
