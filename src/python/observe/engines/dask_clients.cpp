@@ -1,5 +1,6 @@
 #include "python/observe/engines/dask_clients.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -22,9 +23,11 @@ class OtherTasks {
   // Empty: no task is another client's.
   void hide(std::string mark) {
     const std::scoped_lock lock(mutex_);
+    hides_.store(!mark.empty(), std::memory_order_relaxed);
     mark_ = std::move(mark);
     others_.clear();
   }
+  bool hides() const noexcept { return hides_.load(std::memory_order_relaxed); }
   std::string mark() {
     const std::scoped_lock lock(mutex_);
     return mark_;
@@ -55,6 +58,7 @@ class OtherTasks {
 
  private:
   std::mutex mutex_;
+  std::atomic<bool> hides_ = false;  // there is a mark
   std::string mark_;
   std::unordered_map<std::string, bool> others_;  // whether it is an actor
 };
@@ -103,6 +107,8 @@ bool runs_other_actor(InterpreterFrame* frame) {
   PyErr_Clear();
   return actor && actors && other_tasks().has(key_of_actor(actors.get(), actor.get()));
 }
+
+bool hides_other_tasks() noexcept { return other_tasks().hides(); }
 
 void note_client_of_task(const std::string& key, PyObject* annotations, bool is_actor) {
   const std::string own = other_tasks().mark();

@@ -13,6 +13,9 @@
 
 namespace timeloom::python {
 
+// Whether functions of other clients' tasks are hidden in this worker. Throws nothing.
+bool hides_other_tasks() noexcept;
+
 // Notes whether a task that has come is another client's. `annotations`: of the task; no dict: it
 // has none.
 void note_client_of_task(const std::string& key, PyObject* annotations, bool is_actor);

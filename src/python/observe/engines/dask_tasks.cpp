@@ -154,6 +154,7 @@ std::string key_in(InterpreterFrame* frame) { return attribute_in(frame, "key");
 
 // An event without annotations is of an unknown version: nothing is known.
 void note_client(InterpreterFrame* frame, const std::string& key) {
+  if (!hides_other_tasks()) return;
   PyObject* const event = argument_of(frame, 1);
   if (event == nullptr) return;
   const Unobserved nothing_of_this;
