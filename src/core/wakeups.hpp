@@ -1,6 +1,7 @@
-// Wakeups: which event made a suspended task ready to resume. Two parameters hold the same number:
-// the first one where the wakeup was caused, the second one where the task resumes. They do not
-// describe a call, so they split no call paths. docs/formats/spool.md describes them.
+// Wakeups: which event made a suspended task ready to resume, or ended the wait of a thread for a
+// lock. Two parameters hold the same number: the first one where the wakeup was caused, the second
+// one where the task or thread resumes. They do not describe a call, so they split no call paths.
+// docs/formats/spool.md describes them.
 //
 // Pure functions, for any thread.
 #pragma once

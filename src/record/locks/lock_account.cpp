@@ -171,15 +171,16 @@ void LockAccount::taken(Lock& lock, ThreadId thread, PlaceId place, std::uint64_
   lock.owner = thread;
   lock.depth = lock.several ? 0 : times;
   lock.since = now;
+  lock.wakeup = 0;
   if (lock.hold != kNone) add_to(file_->hold(lock.hold).takes, 1);
   show_owner(lock);
 }
 
-void LockAccount::released(Lock& lock, ThreadId thread, std::uint64_t now, bool entirely) noexcept {
-  if (lock.depth == 0) return;  // taken before the measurement
+bool LockAccount::released(Lock& lock, ThreadId thread, std::uint64_t now, bool entirely) noexcept {
+  if (lock.depth == 0) return false;  // taken before the measurement
   if (lock.depth > 1 && !entirely) {
     --lock.depth;
-    return;
+    return false;
   }
   if (lock.waiters > 0) account_for_waiters(lock, now);
   if (lock.owner != thread && lock.site != kNone) add_to(file_->site(lock.site).foreign, 1);
@@ -192,6 +193,7 @@ void LockAccount::released(Lock& lock, ThreadId thread, std::uint64_t now, bool 
   lock.depth = 0;
   lock.owner = kNone;
   show_owner(lock);
+  return lock.waiters > 0 && !lock.shared;
 }
 
 void LockAccount::reset(Lock& lock, std::uint64_t now) noexcept {

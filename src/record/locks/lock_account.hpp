@@ -42,6 +42,7 @@ class LockAccount {
     bool shared = false;        // with other processes, which may release it
     std::uint64_t since = 0;    // ticks, of the taking
     std::uint64_t changed = 0;  // ticks, when the number of waiters changed or was accounted for
+    std::uint64_t wakeup = 0;   // the caller's number of its last release; 0: none, or it was taken
   };
 
   // nullptr: there is no space for the file.
@@ -70,8 +71,9 @@ class LockAccount {
   // The thread took it.
   void taken(Lock& lock, ThreadId thread, PlaceId place, std::uint64_t now,
              std::uint32_t times = 1);
-  // The thread released it once, or entirely (Condition.wait() releases an RLock).
-  void released(Lock& lock, ThreadId thread, std::uint64_t now, bool entirely = false) noexcept;
+  // The thread released it once, or entirely (Condition.wait() releases an RLock). True if a thread
+  // of this process that waits for it goes on.
+  bool released(Lock& lock, ThreadId thread, std::uint64_t now, bool entirely = false) noexcept;
   void refused(Lock& lock) noexcept;
 
   // A wait of the thread; one may begin within another, in a handler of a signal.

@@ -52,10 +52,11 @@ PyObject* wait_for(LockType type, PyObject* lock, std::uint32_t times, Call call
   const LockListener* const listener = g_listener;
   listener->wait_begins(type, lock, waiting.data());
   PyObject* const result = call();  // the measurement may end meanwhile
-  listener->wait_ends(lock, waiting.data());
+  const bool acquired = result != nullptr && result != Py_False;
+  listener->wait_ends(lock, waiting.data(), acquired);
   if (!is_heard(type, lock)) return result;
   if (result == Py_False) listener->refused(type, lock);
-  if (result != nullptr && result != Py_False) listener->taken(type, lock, times);
+  if (acquired) listener->taken(type, lock, times);
   return result;
 }
 

@@ -30,9 +30,9 @@ struct LockListener {
   // Whether another thread holds the lock, as far as that is known.
   bool (*is_taken)(PyObject* lock) noexcept;
   // Called before and after a wait for the lock. `waiting`: kWaitingSize bytes for the listener,
-  // the same in both calls. wait_ends() comes before taken().
+  // the same in both calls. wait_ends() comes before taken(); `acquired`: which follows.
   void (*wait_begins)(LockType type, PyObject* lock, void* waiting);
-  void (*wait_ends)(PyObject* lock, void* waiting) noexcept;
+  void (*wait_ends)(PyObject* lock, void* waiting, bool acquired) noexcept;
 };
 inline constexpr std::size_t kWaitingSize = 64;
 

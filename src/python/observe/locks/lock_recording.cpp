@@ -5,12 +5,14 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "os/clock.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/print_line.hpp"
 #include "python/observe/locks/lock_methods.hpp"
 #include "python/observe/locks/lock_places.hpp"
+#include "python/observe/wakeup_events.hpp"
 #include "python/session/diverted_method.hpp"
 #include "record/locks/lock_account.hpp"
 #include "record/thread_recorder.hpp"
@@ -192,7 +194,9 @@ void note_released(PyObject* lock, bool entirely) noexcept {
   if (known == nullptr) return;
   const LockAccount::ThreadId thread =
       t_known.number == g_locks.number ? t_known.id : LockAccount::kNone;
-  g_locks.account->released(*known, thread, os::now(), entirely);
+  if (g_locks.account->released(*known, thread, os::now(), entirely)) {
+    known->wakeup = record_wakeup();
+  }
 }
 
 void note_refused(LockType type, PyObject* lock) noexcept {
@@ -231,12 +235,14 @@ void note_wait_begins(LockType type, PyObject* lock, void* place) {
   });
 }
 
-void note_wait_ends(PyObject* lock, void* place) noexcept {
+void note_wait_ends(PyObject* lock, void* place, bool acquired) noexcept {
   const auto& wait = *static_cast<LockWaiting*>(place);
   if (wait.number == 0 || wait.number != g_locks.number || g_locks.account == nullptr) return;
   without_exceptions([&] {
-    if (LockAccount::Lock* const known = g_locks.account->find(lock))
-      g_locks.account->wait_ends(*known, wait.waiting, os::now());
+    LockAccount::Lock* const known = g_locks.account->find(lock);
+    if (known == nullptr) return;
+    g_locks.account->wait_ends(*known, wait.waiting, os::now());
+    if (acquired) record_woken(std::exchange(known->wakeup, 0));
   });
 }
 

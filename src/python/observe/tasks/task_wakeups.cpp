@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/wakeups.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/watched.hpp"
 #include "python/observe/tasks/task_names.hpp"
 #include "python/observe/tasks/tasks.hpp"
+#include "python/observe/wakeup_events.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -21,12 +21,9 @@ namespace {
 using Origin = std::shared_ptr<std::uint64_t>;
 
 struct WakeupState {
-  std::uint64_t last = 0;  // number of a wakeup
   // By the handle of a callback that may wake a task. A handle takes the place of one that died at
   // its address.
   std::unordered_map<PyObject*, Origin> handed;
-  ParameterId wakes, woken;
-  std::uint32_t defined_in = 0;  // the number of the measurement that has their definitions
 };
 
 WakeupState& wakeup_state() {
@@ -40,25 +37,6 @@ struct Ended {
   std::deque<std::uint64_t> numbers;
 };
 thread_local Ended t_ended;
-
-void record_wakeup_number(ParameterId WakeupState::*parameter, std::uint64_t number) {
-  WakeupState& s = wakeup_state();
-  if (const std::uint32_t now = record::measurement_number(); s.defined_in != now) {
-    s.wakes = record::define_parameter(kWakeupsParameter, ParameterType::kUint64);
-    s.woken = record::define_parameter(kWokenParameter, ParameterType::kUint64);
-    s.defined_in = now;
-  }
-  const std::uint64_t words[] = {(s.*parameter).value(), number};
-  record::t_recorder->extended(ExtendedKind::kParameterUint, words);
-}
-
-// A wakeup is brought about here and now. 0: nothing is recorded here.
-std::uint64_t record_wakeup() {
-  if (!record::recording() || record::t_recorder->beyond_depth()) return 0;
-  const std::uint64_t number = ++wakeup_state().last;
-  record_wakeup_number(&WakeupState::wakes, number);
-  return number;
-}
 
 // Whether the frame runs this function of asyncio.
 bool task_runs(InterpreterFrame* frame, const char* module, const char* function) noexcept {
@@ -171,15 +149,6 @@ void record_wakeups_at_end(PyObject* coroutine) noexcept {
     for (std::size_t left = callbacks_at_end_of(coroutine); left > 0; --left) {
       t_ended.numbers.push_back(record_wakeup());
     }
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-}
-
-void record_woken(std::uint64_t number) noexcept {
-  if (number == 0 || record::t_recorder->beyond_depth()) return;
-  try {
-    record_wakeup_number(&WakeupState::woken, number);
   } catch (const std::bad_alloc&) {
     return;
   }

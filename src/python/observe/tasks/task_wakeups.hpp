@@ -26,8 +26,5 @@ void forget_wakeups() noexcept;
 // The task that the calling thread runs ends: it wakes those who wait for its end. Called on the
 // track of the task, by its outermost coroutine.
 void record_wakeups_at_end(PyObject* coroutine) noexcept;
-// The task that the thread runs goes on after the wakeup with this number; 0: the wakeup is not
-// known.
-void record_woken(std::uint64_t number) noexcept;
 
 }  // namespace timeloom::python

@@ -19,6 +19,7 @@
 #include "python/observe/tasks/lanes.hpp"
 #include "python/observe/tasks/task_names.hpp"
 #include "python/observe/tasks/task_wakeups.hpp"
+#include "python/observe/wakeup_events.hpp"
 #include "record/created_threads.hpp"
 #include "record/measurement.hpp"
 

@@ -1,0 +1,110 @@
+"""Wakeups of threads that wait for a lock (--locks): each leads from the release to the thread that goes on."""
+
+import collections
+
+from lock_runs import CONVOY, locks_of, made_at, record
+from spool_reader import spools_of
+
+# The consumer waits before each put.
+QUEUE = """
+import queue, threading, time
+tasks = queue.Queue()
+def consume():
+    for _ in range(3): tasks.get()
+def produce():
+    for n in range(3):
+        while not tasks.not_empty._waiters: time.sleep(0.001)
+        tasks.put(n)
+threads = [threading.Thread(target=f, name=f.__name__) for f in (consume, produce)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+# Of two threads that wait one gives up, before the lock is released.
+GIVES_UP = """
+import threading
+lock, given_up = threading.RLock(), threading.Event()
+def gives_up():
+    assert not lock.acquire(timeout=0.05)
+    given_up.set()
+def goes_on():
+    with lock: pass
+def holds():
+    with lock:
+        with lock:
+            threads = [threading.Thread(target=f, name=f.__name__) for f in (gives_up, goes_on)]
+            for thread in threads: thread.start()
+            given_up.wait()
+    threads[1].join()
+holds()
+"""
+
+BETWEEN_PROCESSES = """
+import multiprocessing, threading
+lock = multiprocessing.Lock()
+def waits():
+    with lock: pass
+with lock:
+    thread = threading.Thread(target=waits, name="waits")
+    thread.start()
+    thread.join(0.3)
+thread.join()
+"""
+
+
+def ends_of(run):
+    """By the number of a wakeup: (thread, innermost function, time) of each of its ends."""
+    (spool,) = spools_of(run)
+    ends = {"timeloom::wakes": {}, "timeloom::woken": {}}
+    for location in spool.locations():
+        functions = []
+        for kind, name, value, *time in spool.events(location):
+            if kind == "enter":
+                functions.append(name)
+            elif kind == "leave":
+                functions.pop()
+            elif name in ends:
+                assert value not in ends[name]
+                ends[name][value] = (spool.threads[location].rsplit(" (", 1)[0], functions[-1], time)
+    return ends["timeloom::wakes"], ends["timeloom::woken"]
+
+
+def arrows(run):
+    wakes, woken = ends_of(run)
+    assert set(woken) <= set(wakes)
+    return [(wakes[number], woken[number]) for number in woken]
+
+
+def between(run, *functions):
+    """How often each thread has woken each but the main one, in functions with such names."""
+    return collections.Counter(
+        (waker[0], woken[0]) for waker, woken in arrows(run)
+        if waker[1].endswith(functions) and woken[0] != "MainThread"
+    )  # fmt: skip
+
+
+def test_each_wait_has_the_release_that_ended_it(tmp_path, timeloom):
+    run, _ = record(tmp_path, CONVOY, "--no-weave")
+    ended = [(waker, woken) for waker, woken in arrows(run) if woken[1] in ("__main__.work", "__main__.audit")]
+    lock = made_at(locks_of(timeloom, run), CONVOY, "lock = threading.Lock()")
+    assert len(ended) == lock["waits"] > 0
+    assert all(waker[0] != woken[0] for waker, woken in ended)
+    waited = collections.Counter()
+    for waiter in lock["waiters"]:
+        waited[waiter["at"]["function"]] += waiter["waits"]
+    assert collections.Counter(woken[1].removeprefix("__main__.") for _, woken in ended) == waited
+
+
+def test_a_put_wakes_the_thread_that_waits_in_get(tmp_path):
+    run, _ = record(tmp_path, QUEUE, "--no-weave")
+    assert between(run, "notify") == {("produce", "consume"): 3}
+
+
+def test_a_thread_that_gives_up_is_not_woken(tmp_path):
+    run, _ = record(tmp_path, GIVES_UP, "--no-weave")
+    assert between(run, "holds") == {("MainThread", "goes_on"): 1}
+
+
+def test_locks_between_processes_have_none(tmp_path):
+    run, _ = record(tmp_path, BETWEEN_PROCESSES, "--no-weave")
+    assert [pair for pair in arrows(run) if pair[1][0] == "waits"] == []
