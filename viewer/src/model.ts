@@ -225,26 +225,7 @@ export interface CallDetails extends CallRef {
   readonly stack: readonly CallRef[];
 }
 
-/** Some lines of a file, among them the lines of a function, or the reason why they are missing. */
-export type SourceText = { readonly reason: string } | {
-  readonly file: string;
-  /** The number of the first of `lines`. */
-  readonly first: number;
-  /** The lines of the function. */
-  readonly from: number;
-  readonly to: number;
-  /** The file was changed after the run started. */
-  readonly changed: boolean;
-  readonly lines: readonly string[];
-  /** CPU time of the samples in the function, by line; line 0: not known. */
-  readonly times?: readonly LineTime[];
-};
-
-export interface LineTime {
-  readonly line: number;
-  readonly samples: number;
-  readonly seconds: number;
-}
+export type { LineLocks, LineTime, SourceText } from "./source_text";
 
 /** A time range on some locations; null: all. */
 export interface Selection {

@@ -8,6 +8,7 @@
 #include "core/memory/memory_facts.hpp"
 #include "core/run_properties.hpp"
 #include "exchange/selection.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "run/contents.hpp"
 #include "tools/report/lines/line_times.hpp"
 #include "tools/run/open_run.hpp"
@@ -51,6 +52,19 @@ LineTimes line_times_of(const std::filesystem::path& run) try {
   return {};
 }
 
+// The profile that was woven with the trace has them; the run is shown without them, too.
+LockFacts locks_of(const std::filesystem::path& trace) try {
+  const std::filesystem::path run = trace.parent_path();
+  const std::uint64_t id = weave::trace_id(trace);
+  if (id == 0 || !weave::has_profile(run)) return {};
+  const cube::Reader profile(weave::profile_of(run));
+  if (cube::trace_id_of(profile) != id) return {};
+  return locks_in(cube::definitions_of(profile).properties);
+} catch (const Error& error) {
+  print_line(error.what());
+  return {};
+}
+
 }  // namespace
 
 ViewedRun::ViewedRun(const std::filesystem::path& run) : ViewedRun(run, Window()) {}
@@ -79,6 +93,7 @@ ViewedRun::ViewedRun(const std::filesystem::path& run, const Window& window)
   set_samples();
   content_.set_line_times(
       [times = line_times_of(run)](const Region& region) { return times.of({&region}); });
+  content_.set_locks([this] { return locks_of(anchor_); });
   content_.set_index(view::find_index(anchor_, identity_, definitions_.locations.size(), damaged_));
 }
 

@@ -354,6 +354,7 @@ SourceLines source_lines(const Content& content, const Region& region) {
   }
   lines = content.sources()->lines_of(region, content.definitions().clock.realtime);
   lines.times = content.line_times(region);
+  lines.locks = locks_on_lines(*content.locks(), region);
   return lines;
 }
 

@@ -44,6 +44,16 @@ class Content {
   std::vector<LineTime> line_times(const Region& region) const {
     return line_times_ ? line_times_(region) : std::vector<LineTime>();
   }
+  // Sets how the locks of the run are read; it has no other effect. REQUIRES: as above.
+  using ReadLocks = std::function<LockFacts()>;
+  void set_locks(ReadLocks read) { read_locks_ = std::move(read); }
+  // Read at the first call.
+  std::shared_ptr<const LockFacts> locks() const {
+    const std::lock_guard lock(auxiliary_mutex_);
+    if (!locks_)
+      locks_ = std::make_shared<const LockFacts>(read_locks_ ? read_locks_() : LockFacts());
+    return locks_;
+  }
   // Sets the file of the memory by call path; empty: the run has none. REQUIRES: as above.
   void set_memory_file(std::filesystem::path file) { memory_file_ = std::move(file); }
   const std::filesystem::path& memory_file() const noexcept { return memory_file_; }
@@ -140,6 +150,7 @@ class Content {
   std::function<std::string(const Index*)> describe_;
   std::shared_ptr<const SourceFiles> sources_;
   LineTimes line_times_;
+  ReadLocks read_locks_;
   std::filesystem::path memory_file_;
   ReadSamples read_samples_;
   Estimate estimate_;
@@ -154,6 +165,7 @@ class Content {
   mutable std::mutex auxiliary_mutex_;
   mutable std::shared_ptr<const AuxiliaryEvents> auxiliary_events_;
   mutable std::shared_ptr<const Messages> messages_;
+  mutable std::shared_ptr<const LockFacts> locks_;
   mutable std::shared_ptr<const exchange::RunSamples> samples_;
   mutable std::shared_ptr<const TimedSamples> timed_samples_;
 };

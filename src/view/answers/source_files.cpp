@@ -157,6 +157,21 @@ nlohmann::ordered_json times_json(const std::vector<LineTime>& times) {
   return json;
 }
 
+// The ones of the lines that are shown.
+nlohmann::ordered_json locks_json(const SourceLines& shown) {
+  const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; };
+  auto json = nlohmann::ordered_json::array();
+  for (const LineLocks& one : shown.locks) {
+    if (one.line < shown.first || one.line - shown.first >= shown.lines.size()) continue;
+    json.push_back({{"line", one.line},
+                    {"waits", one.waits},
+                    {"waited", seconds(one.waited)},
+                    {"held", seconds(one.held)},
+                    {"blocked", seconds(one.blocked)}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string source_json(const SourceLines& lines, const Region& region) {
@@ -169,6 +184,7 @@ std::string source_json(const SourceLines& lines, const Region& region) {
     json["changed"] = lines.changed;
     json["lines"] = lines.lines;
     if (!lines.times.empty()) json["times"] = times_json(lines.times);
+    if (auto locks = locks_json(lines); !locks.empty()) json["locks"] = std::move(locks);
   } else {
     json["reason"] = lines.reason;
   }

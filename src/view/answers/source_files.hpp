@@ -16,6 +16,7 @@
 
 #include "core/definitions.hpp"
 #include "os/directory.hpp"
+#include "view/answers/source_locks.hpp"
 
 namespace timeloom::view {
 
@@ -31,9 +32,10 @@ struct SourceLines {
   std::string file;         // where they were found
   std::uint32_t first = 0;  // the number of the first of `lines`
   std::vector<std::string> lines;
-  bool changed = false;         // the file was changed after the run started
-  std::vector<LineTime> times;  // in order of lines; empty: the function has no samples
-  std::string reason;           // empty: there are lines
+  bool changed = false;          // the file was changed after the run started
+  std::vector<LineTime> times;   // in order of lines; empty: the function has no samples
+  std::vector<LineLocks> locks;  // of the whole file, in order of lines
+  std::string reason;            // empty: there are lines
 };
 
 class SourceFiles {

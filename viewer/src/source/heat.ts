@@ -1,6 +1,6 @@
-// The samples of a function on its source lines, as the page shows them.
-import { count, percent } from "../format";
-import type { LineTime, Run } from "../model";
+// The samples of a function and the waiting for locks on its source lines, as the page shows them.
+import { count, nsDuration, percent } from "../format";
+import type { LineLocks, LineTime, Run } from "../model";
 
 export interface Warm {
   readonly text: string;
@@ -30,9 +30,32 @@ export function heatOf(times: readonly LineTime[]): Heat | null {
   return { samples: count(times.reduce((sum, one) => sum + one.samples, 0)), unknown: unknown ? percent(unknown.seconds, all) : "", lines };
 }
 
-/** The sentence on what the lines of a function do not tell: work, waiting and memory are known of calls, not of lines. */
-export function notOnLines({ samples, memory }: Pick<Run, "samples" | "memory">, heat: Heat | null): string {
+/** An amount of the lines. */
+export interface Column {
+  readonly head: string;
+  readonly title: string;
+  readonly lines: ReadonlyMap<number, Warm>;
+}
+
+/** What lines waited for locks, and what others waited for the locks that a line held; without such lines none. */
+export function lockColumns(locks: readonly LineLocks[]): Column[] {
+  const column = (head: string, title: string, amount: "waited" | "blocked"): Column => {
+    const most = Math.max(...locks.map((one) => one[amount]));
+    const warm = (one: LineLocks): [number, Warm] => [one.line, {
+      text: nsDuration(one[amount] * 1e9), share: one[amount] / most,
+      title: amount === "waited" ? `waited for locks, ${count(one.waits)} times` : `held locks for ${nsDuration(one.held * 1e9)}`,
+    }];
+    return { head, title, lines: new Map(locks.filter((one) => one[amount] > 0).map(warm)) };
+  };
+  return [
+    column("waited", "All threads on this line, for locks", "waited"),
+    column("blocked", "Others have waited while this line held a lock", "blocked"),
+  ].filter((one) => one.lines.size);
+}
+
+/** The sentence on what the lines of a function do not tell: work, other waiting and memory are known of calls, not of lines. */
+export function notOnLines({ samples, memory }: Pick<Run, "samples" | "memory">, heat: Heat | null, locks = false): string {
   const times = heat ? "" : samples ? "the function itself has no samples; " : "no samples are here (timeloom run --sample 1ms has the CPU time of each line); ";
   const bytes = memory ? "the tab Memory has its bytes by call path" : "no memory is here (timeloom run --memory)";
-  return `Not known by line: ${times}work and waiting are measured for whole calls: the tab Functions has them; ${bytes}.`;
+  return `Not known by line: ${times}work and ${locks ? "other " : ""}waiting are measured for whole calls: the tab Functions has them; ${bytes}.`;
 }

@@ -1,9 +1,13 @@
-"""Wakeups of threads that wait for a lock (--locks): each leads from the release to the thread that goes on."""
+"""Locks (--locks) in the viewer: arrows from each release to the thread that goes on, waiting on source lines."""
 
 import collections
+import json
+import struct
 
-from lock_runs import CONVOY, locks_of, made_at, record
+import pytest
+from lock_runs import CONVOY, line_of, locks_of, made_at, record
 from spool_reader import spools_of
+from view_client import Viewer
 
 # The consumer waits before each put.
 QUEUE = """
@@ -108,3 +112,23 @@ def test_a_thread_that_gives_up_is_not_woken(tmp_path):
 def test_locks_between_processes_have_none(tmp_path):
     run, _ = record(tmp_path, BETWEEN_PROCESSES, "--no-weave")
     assert [pair for pair in arrows(run) if pair[1][0] == "waits"] == []
+
+
+def test_source_lines_have_the_waiting_for_locks(program, timeloom, tmp_path, monkeypatch):
+    run, _ = record(tmp_path, CONVOY)
+    monkeypatch.chdir(tmp_path)
+    with Viewer(program, run) as viewer:
+        regions = viewer.wait().description()["regions"]
+        (work,) = [i for i, region in enumerate(regions) if region["name"] == "__main__.work"]
+        found = json.loads(viewer.ask("source", struct.pack("<I", work)))["locks"]
+    lock = made_at(locks_of(timeloom, run), CONVOY, "lock = threading.Lock()")
+    expected = collections.defaultdict(collections.Counter)
+    for waiter in lock["waiters"]:
+        expected[waiter["at"]["line"]].update(waits=waiter["waits"], waited=waiter["waited_s"])
+    for holder in lock["holders"]:
+        expected[holder["at"]["line"]].update(held=holder["held_s"], blocked=holder["others_waited_s"])
+    others = [line_of(CONVOY, text) for text in ("import json", "thread in threads: thread.start()")]
+    lines = {one.pop("line"): one for one in found}
+    assert {line: amounts for line, amounts in lines.items() if line not in others} == {
+        line: pytest.approx(amounts) for line, amounts in expected.items()
+    }
