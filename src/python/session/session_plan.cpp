@@ -71,7 +71,7 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
 }
 
 SubInterpreterPlan sub_interpreters_of(const SessionPlan& plan) noexcept {
-  const bool recordable = kHasMonitoring && kHasGil && observes_calls(*plan.instrumenter) &&
+  const bool recordable = kHasMonitoring && observes_calls(*plan.instrumenter) &&
                           plan.rules.search.empty() && !plan.overhead_limit;
   if (!recordable) return {};
   return {plan.window.any() ? SubInterpreters::kChanging : SubInterpreters::kFixed,

@@ -28,13 +28,18 @@ static void fail_if(PyStatus status) {
 // Returns with the new interpreter's state as the current one.
 static PyThreadState* new_interpreter(int own_gil) {
 #if PY_VERSION_HEX >= 0x030c0000
+#ifdef Py_GIL_DISABLED
+  const int checks = 1;  // builds without a GIL insist on it
+#else
+  const int checks = own_gil;
+#endif
   PyInterpreterConfig config = {
       .use_main_obmalloc = !own_gil,
       .allow_fork = !own_gil,
       .allow_exec = !own_gil,
       .allow_threads = 1,
       .allow_daemon_threads = !own_gil,
-      .check_multi_interp_extensions = own_gil,
+      .check_multi_interp_extensions = checks,
       .gil = own_gil ? PyInterpreterConfig_OWN_GIL : PyInterpreterConfig_SHARED_GIL};
   PyThreadState* made = NULL;
   fail_if(Py_NewInterpreterFromConfig(&made, &config));

@@ -24,7 +24,9 @@ def embedder(tmp_path_factory):
     words = [variables[name] or "" for name in ("LINKFORSHARED", "LIBS", "SYSLIBS")]
     subprocess.run(
         ["cc", Path(__file__).with_name("embedder.c"), "-o", made, "-pthread", f"-I{variables['INCLUDEPY']}",
-         *[f"-L{place}" for place in places], f"-Wl,-rpath,{places[0]}", f"-lpython{variables['LDVERSION']}",
+         *[f"-L{place}" for place in places], f"-Wl,-rpath,{places[0]}",
+         # Modules of C need functions of a static library that the program does not.
+         "-Wl,--whole-archive", f"-lpython{variables['LDVERSION']}", "-Wl,--no-whole-archive",
          *" ".join(words).split()],
         check=True,
     )  # fmt: skip

@@ -247,6 +247,39 @@ for thread in threads: thread.join()
     assert calls_by_interpreter(tmp_path / "run", "inner") == {"interpreter 1": 200}
 
 
+# Each function is new to all threads at once, with the regions that it marks and the functions of C that it calls.
+NEW_AT_ONCE = """
+import threading, timeloom
+def new(number):
+    names = {"timeloom": timeloom, "__name__": "__main__"}
+    exec(f"def one_{number}():\\n timeloom.region_begin('r{number}'); divmod(7, 2); timeloom.region_end('r{number}')", names)
+    return names[f"one_{number}"]
+functions = [new(number) for number in range(150)]
+together = threading.Barrier(6)
+def work():
+    together.wait()
+    for function in functions:
+        for _ in range(3): function()
+threads = [threading.Thread(target=work) for _ in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@both_kinds
+def test_functions_that_threads_call_first_at_once(tmp_path, isolated):
+    done = measured(f"in_other({NEW_AT_ONCE!r}, {isolated})", tmp_path, "--c-functions")
+    assert done.returncode == 0 and "TL002" not in done.stderr, done.stderr
+    profile = Profile(tmp_path / "run")
+    visits = [visits_by_region(profile, location) for location in profile.locations]
+    workers = [counts for counts in visits if counts.get("__main__.work")]
+    assert len(workers) == 6
+    for counts in workers:
+        assert [counts.get(f"__main__.one_{number}") for number in range(150)] == [3] * 150
+        assert [counts.get(f"r{number}") for number in range(150)] == [3] * 150
+        assert counts["builtins.divmod"] == 450
+
+
 MARKS = """
 import timeloom
 def work():

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "python/interpreter/free_threading.hpp"
 #include "python/observe/hooks/c_functions.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/interpreters/sub_regions.hpp"
@@ -54,7 +55,10 @@ record::Token token_of_called(const Called& called) noexcept {
 // Whether C functions that this code calls are recorded.
 bool records_calls_of(const SubInterpreter& sub, PyCodeObject* code) noexcept {
   EventWord word = word_in(load_code_extra(code, sub.index));
-  if (word == 0) word = decide_in_sub_interpreter(code, globals_of_event(code), sub.index);
+  if (word == 0) {
+    const CriticalSection critical;
+    word = decide_in_sub_interpreter(code, globals_of_event(code), sub.index);
+  }
   return calls_c_recorded(word);
 }
 
@@ -68,6 +72,7 @@ SubCFunctions& functions_of(SubInterpreter& sub) {
 // The word kept of the function, with its region defined in the running measurement. 0: no memory.
 std::uint64_t defined_function(SubInterpreter& sub, const Called& called) noexcept try {
   const ErrorGuard guard;
+  const CriticalSection critical;
   const auto known = functions_of(sub).by_address.find(called.address);
   const bool decided =
       known != functions_of(sub).by_address.end() && known->second.name == called.name;
@@ -84,6 +89,7 @@ std::uint64_t defined_function(SubInterpreter& sub, const Called& called) noexce
 
 // The word kept of it so far; 0: none.
 std::uint64_t known_function(const SubInterpreter& sub, const Called& called) noexcept {
+  const CriticalSection critical;
   if (sub.c_functions == nullptr || sub.c_functions->rules != sub.index) return 0;
   const auto known = sub.c_functions->by_address.find(called.address);
   if (known == sub.c_functions->by_address.end()) return 0;

@@ -26,9 +26,8 @@ PyObject* none_of_sub() noexcept { return Py_NewRef(Py_None); }
 PyObject* monitoring_of_sub() noexcept { return PySys_GetObject("monitoring"); }
 
 void leave_tool(SubInterpreter& sub) noexcept {
-  if (!sub.joined) return;
+  if (!sub.joined.exchange(false)) return;
   const ErrorGuard guard;
-  sub.joined = false;
   take_from_table(sub);
   unwatch_collections_in_sub_interpreter();
   PyObject* const api = monitoring_of_sub();
@@ -170,7 +169,7 @@ void visit_in_sub_interpreter(PyObject* generator) noexcept {
 
 bool join_measurement_from(PyObject* module) noexcept {
   SubInterpreter& sub = sub_interpreter_of(module);
-  if (!std::exchange(sub.asked, true)) count_asked_sub_interpreter();
+  if (!sub.asked.exchange(true)) count_asked_sub_interpreter();
   const bool may = record::active() && !in_main_interpreter() &&
                    sub_interpreters_admitted() != SubInterpreters::kNone;
   if (!may || sub.joined) return sub.joined;

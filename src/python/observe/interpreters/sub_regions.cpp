@@ -4,6 +4,7 @@
 #include <string>
 
 #include "python/interpreter/compat_frame.hpp"
+#include "python/interpreter/free_threading.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -23,6 +24,7 @@ bool runs_outermost() noexcept {
 // True: the region of the code object has been defined, and can be entered. `outermost`: as in
 // runs_outermost().
 bool prepare(SubInterpreter& sub, PyCodeObject* code, bool outermost) noexcept {
+  const CriticalSection critical;
   EventWord word = word_in(load_code_extra(code, sub.index));
   if (word == 0) word = decide_in_sub_interpreter(code, globals_of_event(code), sub.index);
   // Its places have to be seen as long as it may be outermost.
@@ -129,6 +131,7 @@ SubEvent leave_in_sub_interpreter(SubInterpreter& sub, PyCodeObject* code) noexc
 void visit_generator(SubInterpreter& sub, PyObject* generator) noexcept {
   PyCodeObject* const code = code_of_generator(generator);
   if (word_in(load_code_extra(code, sub.index)) == 0) {  // the rules have changed since it began
+    const CriticalSection critical;
     decide_in_sub_interpreter(code, globals_of(frame_of_generator(generator)), sub.index);
   }
   // The calls that are open are the closer's; without one the interpreter is entered, too.

@@ -1,3 +1,4 @@
+#include "python/interpreter/free_threading.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/interpreters/sub_state.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -21,6 +22,7 @@ bool has_index(SubInterpreter& sub, Py_ssize_t wanted) noexcept {
 }  // namespace
 
 bool take_rules(SubInterpreter& sub) noexcept {
+  const CriticalSection critical;
   const std::uint64_t epoch = sub_interpreters_epoch();
   const Py_ssize_t index = code_index();
   if (!has_index(sub, index)) return false;

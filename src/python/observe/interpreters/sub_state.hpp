@@ -1,7 +1,9 @@
 // One sub-interpreter, as the state of its module timeloom._sub: made by zeroing, and freed with
-// the module. Needs the GIL of the interpreter.
+// the module. Needs the GIL of the interpreter; without a GIL, threads change members that are not
+// atomic in a CriticalSection.
 #pragma once
 
+#include <atomic>
 #include <bitset>
 #include <cstdint>
 #include <map>
@@ -23,19 +25,19 @@ struct SubCFunctions;  // the decisions on C functions: sub_c_functions.cpp
 struct SubInterpreter {
   static constexpr std::size_t kIndices = 256;  // CPython has no more
 
-  bool asked;  // to join, at any time
-  bool joined;
-  int tool;                        // of sys.monitoring
-  long python_events, call_event;  // as sys.monitoring numbers them
-  PyObject* disable;               // sys.monitoring.DISABLE
-  std::uint64_t epoch;             // sub_interpreters_epoch() when the rules were taken
-  Py_ssize_t index;                // of the place in code objects that keeps the decisions of these
-                                   // rules
-  std::bitset<kIndices> indices;   // that the interpreter has given us
-  std::uint64_t region;            // of the interpreter: as a code object keeps its own
-  std::uint64_t collection;        // the region of its collections of garbage: the same
-  SubRegions* regions;             // nullptr: none yet
-  SubCFunctions* c_functions;      // nullptr: none yet
+  std::atomic<bool> asked;  // to join, at any time
+  std::atomic<bool> joined;
+  int tool;                          // of sys.monitoring
+  long python_events, call_event;    // as sys.monitoring numbers them
+  PyObject* disable;                 // sys.monitoring.DISABLE
+  std::atomic<std::uint64_t> epoch;  // sub_interpreters_epoch() when the rules were taken
+  // Of the place in code objects that keeps the decisions of these rules.
+  std::atomic<Py_ssize_t> index;
+  std::bitset<kIndices> indices;          // that the interpreter has given us
+  std::atomic<std::uint64_t> region;      // of the interpreter: as a code object keeps its own
+  std::atomic<std::uint64_t> collection;  // the region of its collections of garbage: the same
+  SubRegions* regions;                    // nullptr: none yet
+  SubCFunctions* c_functions;             // nullptr: none yet
 };
 
 inline SubInterpreter& sub_interpreter_of(PyObject* module) noexcept {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "python/api/user_region.hpp"
+#include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/interpreters/sub_state.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -21,6 +22,7 @@ struct SubRegion {
 
 // By name, which gets the lines of its first use; regions live as long as the process.
 SubRegion sub_region_of(SubInterpreter& sub, const std::string& name) {
+  const CriticalSection critical;
   if (sub.regions == nullptr) sub.regions = new SubRegions;
   timeloom_region*& known = sub.regions->by_name[name];
   if (known == nullptr) {
