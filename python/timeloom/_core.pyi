@@ -60,6 +60,9 @@ def task_steps(
     engine: str, name: str, is_task: bool, lane: str, facts: list[tuple[str, int | str]], inner: Awaitable[Any], /
 ) -> Awaitable[Any]: ...
 
+# The number of keys that are recorded of the values which a task of Dask takes.
+MOST_DASK_NEEDS: int
+
 # The nanoseconds that a task of Dask has waited at this worker, and the part of them until its values were there (0:
 # not known). None: its arrival was not recorded. Asked once for each task.
 def dask_times(key: str, /) -> tuple[int, int] | None: ...

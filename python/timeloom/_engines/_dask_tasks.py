@@ -21,7 +21,6 @@ _COROUTINE = 0x80  # a flag of code objects
 # The names of parameters, as in src/core/engines/engine_regions.hpp.
 _KEY, _NEEDS = "timeloom::key", "timeloom::needs"
 _TIMES = ("timeloom::queued_ns", "timeloom::fetched_ns")
-_MOST_NEEDS = 10_000  # of a task
 _PEER, _KEYS, _BYTES = "timeloom::peer", "timeloom::keys", "timeloom::bytes"
 _OTHER_TASK = "task of another client"  # hides the functions that it calls
 _ASYNC_TASKS, _TRANSFERS = "-Dask-Async-Tasks", "-Dask-Transfers"  # of the names of lanes
@@ -48,7 +47,7 @@ def _facts_of_task(key: str, data: "dict[Any, Any]") -> "_Facts":
     times = _core.dask_times(key) or ()
     facts: _Facts = [(name, time) for name, time in zip(_TIMES, times) if time > 0]
     facts.append((_KEY, key))
-    facts.extend((_NEEDS, str(need)) for need in itertools.islice(data, _MOST_NEEDS))
+    facts.extend((_NEEDS, str(need)) for need in itertools.islice(data, _core.MOST_DASK_NEEDS))
     return facts
 
 

@@ -242,7 +242,10 @@ PyMethodDef kDaskMethods[] = {
 
 }  // namespace
 
-int add_dask_functions(PyObject* module) { return PyModule_AddFunctions(module, kDaskMethods); }
+int add_dask_functions(PyObject* module) {
+  if (PyModule_AddIntConstant(module, "MOST_DASK_NEEDS", kMostNeeds) < 0) return -1;
+  return PyModule_AddFunctions(module, kDaskMethods);
+}
 
 namespace {
 

@@ -11,7 +11,7 @@ namespace timeloom::python {
 void watch_dask();
 
 // Adds the functions for _engines/_dask_tasks.py to the module, dask_times() and
-// note_unknown_engine(); -1 on failure.
+// note_unknown_engine(), and the number MOST_DASK_NEEDS; -1 on failure.
 int add_dask_functions(PyObject* module);
 
 }  // namespace timeloom::python
