@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _MOST = 3  # workers that a line names
+_PROBE_SECONDS = 5  # for a task to come to a worker
 
 
 def _workers(reasons: Mapping[str, str]) -> str:
@@ -40,11 +41,18 @@ def _print_taken(addresses: Iterable[str]) -> None:
         sys.stderr.write(f"timeloom: {_workers(taken)} [TL452]\n")
 
 
-def _print_all_clients() -> None:
+def _print_unknown_version() -> None:
     version = getattr(sys.modules["distributed"], "__version__", "")
     sys.stderr.write(
         "timeloom: tasks of all clients of Dask's workers are recorded: "
         f"Timeloom does not know distributed {version} [TL453]\n"
+    )
+
+
+def _print_dropped() -> None:
+    sys.stderr.write(
+        "timeloom: tasks of all clients of Dask's workers are recorded: "
+        "their scheduler does not hand annotations of tasks on [TL454]\n"
     )
 
 
@@ -92,7 +100,7 @@ class Workers:
         self._client, self._variables, self._token = client, dict(variables), token
         self._parent = self._variables["TIMELOOM_PARENT"]
         self._mark = _dask_marks.mark_tasks(self._variables["TIMELOOM_RUN_ID"])
-        self._told_of_version = False
+        self._is_mark_tried = False
         self._places = 0  # which the setting has given away
         self.joined: list[str] = []
 
@@ -110,10 +118,30 @@ class Workers:
         print_failed({address: answer for address, answer in failed.items() if address not in others})
         joined = [address for address, answer in answers.items() if answer in ("", _dask_worker.AT_HOME)]
         self.joined += joined
-        if joined and not self._mark and not self._told_of_version:
-            self._told_of_version = True
-            _print_all_clients()
+        if joined and not self._is_mark_tried:
+            self._is_mark_tried = True
+            await self._try_mark(joined)
         return joined
+
+    async def _try_mark(self, workers: list[str]) -> None:
+        """Hide nothing if no task at a worker has the mark."""
+        if not self._mark:
+            _print_unknown_version()
+        elif await self._came_without_mark(workers[0]):
+            self._mark = ""
+            await self._client.run(_dask_marks.show_others, workers=workers, on_error="ignore")
+            _print_dropped()
+
+    async def _came_without_mark(self, worker: str) -> bool:
+        """Return True if a task of this client comes to the worker without its mark. It need not run there."""
+        key = f"{_dask_marks.PROBE}{self._token}"
+        future = self._client.submit(bool, key=key, workers=[worker], allow_other_workers=False, pure=False)
+        look = (_dask_marks.mark_that_came, key, _PROBE_SECONDS)
+        try:
+            told = await self._client.run(*look, workers=[worker], on_error="ignore")
+        finally:
+            future.release()
+        return bool(told.get(worker) == "")
 
     async def _able(self, addresses: list[str]) -> list[str]:
         """Return the workers that are to be measured and can be."""
@@ -123,6 +151,8 @@ class Workers:
         able = [address for address in versions if address not in wrong]
         chosen = await self._chosen(list(versions), able)
         _print_unable({address: reason for address, reason in wrong.items() if address in chosen})
+        if left := [address for address in able if address not in chosen]:
+            await self._client.run(_dask_marks.hand_marks_on, workers=left, on_error="ignore")
         return [address for address in able if address in chosen]
 
     async def _chosen(self, addresses: list[str], able: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ import itertools
 import sys
 
 from timeloom import _core
+from timeloom._engines import _dask_marks
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def _task_maker(module: "Any", run_task: "Callable[..., Awaitable[Any]]") -> "Ca
     def run_task_async(task: "Any", data: "Any", time_delay: float) -> "Awaitable[Any]":
         coroutine = run_task(task, data, time_delay)
         try:
+            _dask_marks.ask_as_task(task.key)
             lane = f"{module._worker_cvar.get().name}{_ASYNC_TASKS}"
             facts = _facts_of_task(str(task.key), data)
             if _core.take_other_task(str(task.key)):

@@ -6,10 +6,19 @@ import sys
 import pytest
 from streams import environment
 
-# It gets a further worker as soon as the file `grow` is there.
+# It gets a further worker as soon as the file `grow` is there. While `drop` is there, its scheduler drops annotations.
 CLUSTER = """
 import os, time
 from distributed import LocalCluster
+from distributed.scheduler import Scheduler
+
+message_of = Scheduler._task_to_msg
+
+def message_of_task(self, *arguments, **named):
+    message = message_of(self, *arguments, **named)
+    return {**message, "annotations": {}} if os.path.exists("drop") else message
+
+Scheduler._task_to_msg = message_of_task
 
 if __name__ == "__main__":
     with LocalCluster(n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,

@@ -152,6 +152,104 @@ if __name__"""
     assert visits_in(tmp_path / "own", "ask", "half", "other") == {"ask": 2, "asked": 2, "half": 2}
 
 
+def test_tasks_that_coroutines_ask_for(start, start_other, lines_of, tmp_path):
+    functions = """
+def leave(name):
+    note(name)
+
+async def ask(name):
+    from distributed import fire_and_forget, get_client
+    client = await get_client()
+    fire_and_forget(client.submit(leave, name, key=name))
+
+if __name__"""
+    program = start("own", """
+        client.submit(ask, "asked", key="a").result()
+        wait_for("asked")
+        note("begun")
+        wait_for("done")
+""", replaced={"if __name__": functions})  # fmt: skip
+    wait_for(tmp_path / "begun", program)
+    other = start_other("""
+        def other_leave():
+            open("other", "w").close()
+        async def other_ask():
+            from distributed import fire_and_forget, get_client
+            client = await get_client()
+            fire_and_forget(client.submit(other_leave))
+        client.submit(other_ask).result()
+        while not os.path.exists("other"):
+            time.sleep(0.02)
+        client.submit(other_inner, 1).result()  # the task before has ended
+        open("done", "w").close()
+""")  # fmt: skip
+    end_of(other)
+    lines = lines_of(program, "")
+    assert "timeloom: 1 worker (Dask), 2 tasks, without 3 tasks of other clients" in lines
+    assert keys_in(tmp_path / "own") == {"a", "asked"}
+    assert visits_in(tmp_path / "own", "leave", "other") == {"leave": 1}
+
+
+def test_tasks_that_another_process_of_the_program_asks_for(start, lines_of, tmp_path):
+    functions = """
+import multiprocessing
+
+def in_child(address):
+    with Client(address) as client:
+        assert client.submit(abs, -4, key="b").result() == 4
+
+if __name__"""
+    lines = lines_of(start("own", """
+        run(client, ["a"])
+        child = multiprocessing.get_context("spawn").Process(target=in_child, args=sys.argv[1:])
+        child.start()
+        child.join()
+        print(child.exitcode)
+""", replaced={"if __name__": functions}), "4\n0\n")  # fmt: skip
+    assert "timeloom: 1 worker (Dask), 2 tasks" in lines
+    assert keys_in(tmp_path / "own") == {"a", "b"}
+
+
+def test_tasks_that_wait_when_the_measurement_begins(start, lines_of, tmp_path):
+    functions = """
+def block():
+    note("blocks")
+    wait_for("go")
+
+if __name__"""
+    lines = lines_of(start("own", """
+        first = client.submit(block)
+        wait_for("blocks")
+        rest = [client.submit(half, 8, key=key) for key in "ab"]
+        timeloom.dask.measure(client)
+        note("go")
+        print(sum(client.gather(rest)))
+""", replaced={"if __name__": functions, "        timeloom.dask.measure(client)\n": ""}), "8\n")  # fmt: skip
+    assert "timeloom: 1 worker (Dask), 2 tasks" in lines
+    assert keys_in(tmp_path / "own") == set("ab")
+
+
+def test_tasks_that_tasks_of_a_worker_left_out_ask_for(start, lines_of, tmp_path):
+    functions = """
+def ask(n, worker):
+    from distributed import worker_client
+    with worker_client() as client:
+        return client.submit(half, n, key="asked", workers=[worker]).result()
+
+if __name__"""
+    measured = """        note("grow")
+        client.wait_for_workers(2)
+        timeloom.dask.measure(client)
+"""
+    lines = lines_of(start("own", """
+        first, second = sorted(client.scheduler_info()["workers"])
+        print(client.submit(ask, 8, first, workers=[second]).result())
+""", replaced={"if __name__": functions, "        timeloom.dask.measure(client)\n": measured},
+    options=["--workers", "1"]), "4\n")  # fmt: skip
+    assert "timeloom: 1 worker (Dask), 1 task" in lines
+    assert keys_in(tmp_path / "own") == {"asked"}
+
+
 def test_all_clients_of_the_program_are_its_own(start, lines_of, tmp_path):
     lines = lines_of(start("own", """
         run(client, ["a"])
@@ -183,5 +281,25 @@ Client._graph_to_futures = lambda self, *arguments, **named: send_tasks(self, *a
     lines = lines_of(program, "8\n")
     told = "timeloom: tasks of all clients of Dask's workers are recorded: Timeloom does not know distributed "
     assert [line.startswith(told) for line in lines if "[TL" in line] == [True]
+    assert "timeloom: 1 worker (Dask), 3 tasks" in lines
+    assert visits_in(tmp_path / "own", "half", "other_inner") == {"half": 2, "other_inner": 2}
+
+
+def test_a_scheduler_that_drops_annotations(start, start_other, lines_of, tmp_path):
+    (tmp_path / "drop").touch()
+    program = start("own", """
+        run(client, ["a", "b"])
+        note("begun")
+        wait_for("done")
+""")  # fmt: skip
+    wait_for(tmp_path / "begun", program)
+    other = start_other("""
+        print(client.submit(other_outer, 1).result())
+        open("done", "w").close()
+""")  # fmt: skip
+    assert end_of(other) == "4\n"
+    lines = lines_of(program, "8\n")
+    told = "timeloom: tasks of all clients of Dask's workers are recorded: "
+    assert told + "their scheduler does not hand annotations of tasks on [TL454]" in lines
     assert "timeloom: 1 worker (Dask), 3 tasks" in lines
     assert visits_in(tmp_path / "own", "half", "other_inner") == {"half": 2, "other_inner": 2}

@@ -15,6 +15,7 @@ namespace timeloom::python {
 namespace {
 
 constexpr char kMark[] = "timeloom";            // as in python/timeloom/_engines/_dask_marks.py
+constexpr char kProbe[] = "timeloom-mark-";     // the same
 constexpr std::size_t kMostOthers = 1'000'000;  // tasks that are at the worker and have not started
 
 // Keys that are noted and have not started, and actors.
@@ -116,6 +117,8 @@ void note_client_of_task(const std::string& key, PyObject* annotations, bool is_
   const ErrorGuard guard;
   other_tasks().note(key, mark_in(annotations) != own, is_actor);
 }
+
+bool looks_for_mark(const std::string& key) noexcept { return key.starts_with(kProbe); }
 
 bool take_other_task(const std::string& key) { return other_tasks().take(key); }
 

@@ -20,6 +20,10 @@ bool hides_other_tasks() noexcept;
 // has none.
 void note_client_of_task(const std::string& key, PyObject* annotations, bool is_actor);
 
+// Whether the task is one by which a client finds out if marks come to the worker. It is not the
+// program's.
+bool looks_for_mark(const std::string& key) noexcept;
+
 // Whether the task that starts is another client's, and forgets that unless it is an actor, whose
 // methods have the same key. False: it is not, or nothing is known.
 bool take_other_task(const std::string& key);

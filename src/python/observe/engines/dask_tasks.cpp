@@ -125,7 +125,7 @@ void put_times(const Arrival& arrival) {
 void on_task(InterpreterFrame* frame, bool recorded) noexcept try {
   if (!record::recording()) return;
   const DaskTask task = task_of(frame);
-  if (task.prefix.empty()) return;
+  if (task.prefix.empty() || looks_for_mark(task.key)) return;
   const std::optional<Arrival> arrival = arrivals().take(task.key);
   if (take_other_task(task.key) || runs_other_actor(frame)) {
     enter_in_call(frame, recorded, other_task_word());
@@ -260,6 +260,11 @@ void on_scheduler(InterpreterFrame* frame, bool recorded) noexcept try {
   return;
 }
 
+// Client.__init__(self, ...)
+void on_client(InterpreterFrame*, bool) noexcept {
+  if (record::active()) tell_engine("timeloom._engines._dask_marks", "mark_own_tasks", nullptr);
+}
+
 // WorkerState._handle_acquire_replicas(self, event): a worker without tasks may fetch values.
 void on_replicas(InterpreterFrame*, bool) noexcept { take_coroutines(); }
 
@@ -270,6 +275,7 @@ void watch_dask() {
   watch_function("distributed.worker.apply_function", on_task);  // versions before 2024.12
   watch_function("distributed.worker._run_actor", on_task);
   const std::string state = "distributed.worker_state_machine.WorkerState.";
+  watch_function("distributed.client.Client.__init__", on_client);
   watch_function(state + "_handle_compute_task", on_arrival);
   watch_function(state + "_handle_acquire_replicas", on_replicas);
   const std::string scheduler = "distributed.scheduler.";
