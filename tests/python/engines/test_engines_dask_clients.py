@@ -1,6 +1,7 @@
 """A cluster of Dask that another client uses as well, which is not measured: none of its functions is recorded."""
 
 import collections
+import json
 import subprocess
 import sys
 import time
@@ -80,7 +81,7 @@ def keys_in(directory):
 
 
 @pytest.mark.parametrize("options", [[], ["--profile"]])
-def test_functions_of_another_client_are_hidden(start, start_other, lines_of, tmp_path, options):
+def test_functions_of_another_client_are_hidden(start, start_other, lines_of, timeloom, tmp_path, options):
     program = start("own", """
         run(client, ["a", "b"])
         note("begun")
@@ -100,6 +101,11 @@ def test_functions_of_another_client_are_hidden(start, start_other, lines_of, tm
     # Five tasks, a coroutine, an actor, and two calls of its method.
     assert "timeloom: 1 worker (Dask), 3 tasks, without 9 tasks of other clients" in lines
     assert visits_in(tmp_path / "own", "half", "other", "Other", "task of") == {"half": 3, "task of another client": 9}
+    if not options:
+        (worker,) = json.loads(timeloom("report", "--tasks", "--json", tmp_path / "own").stdout)["workers"]
+        (region,) = [row for row in package.read(tmp_path / "own").flat if row["name"] == "task of another client"]
+        assert worker["idle_s"]["others_s"] == pytest.approx(region["inclusive_s"]) and region["inclusive_s"] > 0
+        assert " others" in timeloom("report", "--tasks", tmp_path / "own").stdout
 
 
 def test_tasks_that_waited_at_the_worker(start, start_other, lines_of, tmp_path):

@@ -117,6 +117,32 @@ TEST(TaskGraph, TakesTheRunThatMadeTheValue) {
   EXPECT_EQ(keys(graph), (Keys{"a-1", "b-1", "a-1", "c-1"}));
 }
 
+// Its thread has run tasks of another client between two tasks, and after the last one.
+TEST(TaskGraph, TellsTheTimeOfOtherClients) {
+  const TaskGraph graph(
+      {task("a-1", 1, 0, 2), queued(task("b-1", 1, 10, 12), 6, 2), task("c-1", 2, 0, 15)}, {},
+      {{"w1", 1, 12, 14}, {"w1", 1, 3, 5}, {"w1", 1, 9, 10}, {"w3", 3, 0, 15}});
+  const std::vector<WorkerRow> rows = graph.workers();
+  ASSERT_EQ(rows.size(), 2u);
+  const Gap& idle = rows[1].idle;
+  EXPECT_DOUBLE_EQ(idle.others, 5);
+  EXPECT_DOUBLE_EQ(idle.no_task, 2);  // from 2 to 3, and from 14 on
+  EXPECT_DOUBLE_EQ(idle.data, 1);     // from 5 to 6
+  EXPECT_DOUBLE_EQ(idle.worker, 3);   // from 6 to 9
+  EXPECT_DOUBLE_EQ(rows[1].in_tasks + idle.sum(), 15);
+  EXPECT_DOUBLE_EQ(rows[0].idle.sum(), 0);
+}
+
+// A coroutine of another client takes the place of a thread, on whatever location it is.
+TEST(TaskGraph, GivesCoroutinesOfOtherClientsAPlace) {
+  const TaskGraph graph({task("a-1", 1, 0, 2), task("b-1", 1, 5, 6)}, {}, {{"w1", 9, 3, 4, true}});
+  const std::vector<WorkerRow> rows = graph.workers();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].threads, 1u);
+  EXPECT_DOUBLE_EQ(rows[0].idle.others, 1);
+  EXPECT_DOUBLE_EQ(rows[0].idle.sum(), 3);
+}
+
 TEST(TaskGraph, LeavesOutTasksWithinTasks) {
   const TaskGraph graph({task("a-1", 1, 0, 5), task("inner-1", 1, 1, 2), task("b-1", 1, 5, 6)}, {});
   EXPECT_EQ(keys(graph), (Keys{"a-1", "b-1"}));

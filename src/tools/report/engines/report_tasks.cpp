@@ -32,7 +32,8 @@ constexpr std::size_t kSteps = 8;  // of the path, that are printed
 using Reason = std::pair<const char*, double Gap::*>;
 constexpr Reason kReasons[] = {{"no task", &Gap::no_task}, {"scheduler", &Gap::scheduler},
                                {"data", &Gap::data},       {"spilling", &Gap::spilling},
-                               {"worker", &Gap::worker},   {"unknown", &Gap::unknown}};
+                               {"worker", &Gap::worker},   {"others", &Gap::others},
+                               {"unknown", &Gap::unknown}};
 
 struct Text {
   const Terminal& terminal;
@@ -70,7 +71,8 @@ std::vector<Reason> reasons_of(const std::vector<WorkerRow>& workers) {
 
 nlohmann::ordered_json json_of(const Gap& gap) {
   return {{"no_task_s", gap.no_task},   {"scheduler_s", gap.scheduler}, {"data_s", gap.data},
-          {"spilling_s", gap.spilling}, {"worker_s", gap.worker},       {"unknown_s", gap.unknown}};
+          {"spilling_s", gap.spilling}, {"worker_s", gap.worker},       {"others_s", gap.others},
+          {"unknown_s", gap.unknown}};
 }
 
 RowTable<WorkerRow> worker_table(const std::vector<WorkerRow>& workers) {

@@ -55,9 +55,9 @@ class Places {
  public:
   // Tasks come in the order of their starts. Its own thread or lane if that is a place without a
   // task, else the place that became free last, else a new one.
-  std::uint64_t take(const TaskRun& task) {
-    const auto is_free = [&](const auto& place) { return place.second <= task.start; };
-    auto place = until_.find(task.thread);
+  std::uint64_t take(std::uint64_t thread, double start, double end) {
+    const auto is_free = [&](const auto& place) { return place.second <= start; };
+    auto place = until_.find(thread);
     if (place == until_.end() || !is_free(*place)) {
       place = until_.end();
       for (auto one = until_.begin(); one != until_.end(); ++one) {
@@ -65,8 +65,8 @@ class Places {
         if (is_free(*one) && later) place = one;
       }
     }
-    if (place == until_.end()) place = until_.try_emplace(unused(task.thread), 0).first;
-    place->second = task.end;
+    if (place == until_.end()) place = until_.try_emplace(unused(thread), 0).first;
+    place->second = end;
     return place->first;
   }
 
@@ -128,16 +128,19 @@ Gap& Gap::operator+=(const Gap& other) {
   data += other.data;
   spilling += other.spilling;
   worker += other.worker;
+  others += other.others;
   unknown += other.unknown;
   return *this;
 }
 
-TaskGraph::TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling)
+TaskGraph::TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling,
+                     std::vector<OtherTask> others)
     : tasks_(std::move(tasks)) {
   std::ranges::stable_sort(tasks_, {}, &TaskRun::start);
   keep(std::move(spilling));
   drop_inner_tasks();
-  use_places();
+  use_places(others);
+  keep(std::move(others));
   if (tasks_.empty()) return;
   start_ = tasks_.front().start;
   end_ = std::ranges::max(tasks_, {}, &TaskRun::end).end;
@@ -154,6 +157,10 @@ void TaskGraph::keep(std::vector<Spilling> spilling) {
   }
 }
 
+void TaskGraph::keep(std::vector<OtherTask> others) {
+  for (OtherTask& one : others) others_[one.thread].push_back(std::move(one));
+}
+
 void TaskGraph::drop_inner_tasks() {
   std::map<std::uint64_t, double> busy;  // until when, by thread
   std::erase_if(tasks_, [&](const TaskRun& task) {
@@ -164,15 +171,24 @@ void TaskGraph::drop_inner_tasks() {
   });
 }
 
-void TaskGraph::use_places() {
+void TaskGraph::use_places(std::vector<OtherTask>& others) {
   std::map<std::string_view, Places> workers;
-  for (const TaskRun& task : tasks_) {
+  const auto note = [&](const auto& task) {
     if (task.on_lane) workers.try_emplace(task.worker);
-  }
-  for (TaskRun& task : tasks_) {
+  };
+  std::ranges::for_each(tasks_, note);
+  std::ranges::for_each(others, note);
+  const auto take = [&](auto& task) {
     const auto found = workers.find(task.worker);
-    if (found != workers.end()) task.thread = found->second.take(task);
+    if (found != workers.end()) task.thread = found->second.take(task.thread, task.start, task.end);
+  };
+  std::ranges::stable_sort(others, {}, &OtherTask::start);
+  auto other = others.begin();
+  for (TaskRun& task : tasks_) {
+    for (; other != others.end() && other->start < task.start; ++other) take(*other);
+    take(task);
   }
+  std::for_each(other, others.end(), take);
 }
 
 void TaskGraph::find_needs() {
@@ -288,6 +304,18 @@ double TaskGraph::spilled(std::uint32_t process, double from, double to) const {
   return std::min(sum, to - from);
 }
 
+// A thread runs one task at a time, so the ends are in the order of the starts.
+double TaskGraph::of_others(std::uint64_t thread, double from, double to) const {
+  const auto found = others_.find(thread);
+  if (from >= to || found == others_.end()) return 0;
+  double sum = 0;
+  for (auto one = std::ranges::upper_bound(found->second, from, {}, &OtherTask::end);
+       one != found->second.end() && one->start < to; ++one) {
+    sum += std::max(std::min(to, one->end) - std::max(from, one->start), 0.0);
+  }
+  return sum;
+}
+
 // The time from `from` until the task starts, in which its thread ran no task.
 Gap TaskGraph::divided(std::size_t index, double from) const {
   const TaskRun& task = tasks_[index];
@@ -295,7 +323,9 @@ Gap TaskGraph::divided(std::size_t index, double from) const {
   double at = std::min(from, task.start);
   const auto until = [&](double time) {
     const double next = std::clamp(time, at, task.start);
-    return next - std::exchange(at, next);
+    const double others = of_others(task.thread, at, next);
+    gap.others += others;
+    return next - std::exchange(at, next) - others;
   };
   double made = 0;
   for (const std::size_t need : needs_[index]) made = std::max(made, tasks_[need].end);
@@ -312,9 +342,9 @@ Gap TaskGraph::divided(std::size_t index, double from) const {
   // Nobody knows when the program has asked for a task that takes no value.
   (needs_[index].empty() ? gap.no_task : gap.scheduler) += until(came(task));
   const double fetching = at;
-  gap.spilling = spilled(task.process, fetching, task.start);
   gap.data = until(fetched);
   gap.worker = until(task.start);
+  gap.spilling = std::min(spilled(task.process, fetching, task.start), gap.data + gap.worker);
   const double from_worker = std::min(gap.spilling, gap.worker);
   gap.worker -= from_worker;
   gap.data = std::max(gap.data - (gap.spilling - from_worker), 0.0);
@@ -335,7 +365,12 @@ std::vector<WorkerRow> TaskGraph::workers() const {
     row.idle += divided(i, found->second.second);
     found->second = {task.worker, task.end};
   }
-  for (const auto& [thread, last] : busy) rows[last.first].idle.no_task += end_ - last.second;
+  for (const auto& [thread, last] : busy) {
+    Gap& idle = rows[last.first].idle;
+    const double others = of_others(thread, last.second, end_);
+    idle.others += others;
+    idle.no_task += end_ - last.second - others;
+  }
   std::vector<WorkerRow> result;
   for (auto& [name, row] : rows) {
     row.name = name;

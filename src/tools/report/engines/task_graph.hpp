@@ -66,6 +66,14 @@ struct Spilling {
   double start = 0, end = 0;
 };
 
+// A task of another client, whose functions are not recorded.
+struct OtherTask {
+  std::string worker;
+  std::uint64_t thread = 0;
+  double start = 0, end = 0;
+  bool on_lane = false;  // as TaskRun::on_lane
+};
+
 inline constexpr std::size_t kNoTask = SIZE_MAX;
 
 enum class After : std::uint8_t { kNothing, kValue, kThread, kAllOthers };
@@ -77,8 +85,9 @@ struct Gap {
   double data = 0;       // the worker fetched its values
   double spilling = 0;   // values went to a disk or came back
   double worker = 0;     // it was at the worker, and the thread was free
+  double others = 0;     // the thread ran a task of another client
   double unknown = 0;    // its arrival was not recorded
-  double sum() const { return no_task + scheduler + data + spilling + worker + unknown; }
+  double sum() const { return no_task + scheduler + data + spilling + worker + others + unknown; }
   Gap& operator+=(const Gap& other);
 };
 
@@ -117,10 +126,12 @@ class TaskGraph {
  public:
   static constexpr std::size_t kMostGains = 50;
 
-  // Tasks within other tasks of the same thread do not count. A worker that runs coroutines has as
-  // many places as it ever ran tasks at once, and each of its tasks lies on one of them; they stand
-  // for its threads.
-  TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling);
+  // `others`: tasks that are not among the `tasks`, for which their threads do not wait. Tasks
+  // within other tasks of the same thread do not count. A worker that runs coroutines has as many
+  // places as it ever ran tasks at once, and each of its tasks lies on one of them; they stand for
+  // its threads.
+  TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling,
+            std::vector<OtherTask> others = {});
 
   const std::vector<TaskRun>& tasks() const { return tasks_; }  // by their starts
   double start() const { return start_; }                       // of the first task
@@ -144,7 +155,7 @@ class TaskGraph {
 
  private:
   void drop_inner_tasks();
-  void use_places();
+  void use_places(std::vector<OtherTask>& others);
   void find_needs();
   void link();
   void take(std::size_t task, std::size_t before, After after);
@@ -154,13 +165,17 @@ class TaskGraph {
     std::vector<double> ended;  // by span: the last end so far
   };
   void keep(std::vector<Spilling> spilling);
+  void keep(std::vector<OtherTask> others);
   // `names`: a number for each task's name.
   double end_if_halved(const std::vector<std::size_t>& names, std::size_t name) const;
   Gap divided(std::size_t task, double from) const;
   double spilled(std::uint32_t process, double from, double to) const;
+  // The part of the time in which the thread ran tasks of other clients.
+  double of_others(std::uint64_t thread, double from, double to) const;
 
   std::vector<TaskRun> tasks_;
-  std::map<std::uint32_t, Spans> spilling_;      // by process
+  std::map<std::uint32_t, Spans> spilling_;                 // by process
+  std::map<std::uint64_t, std::vector<OtherTask>> others_;  // by thread, by their starts
   std::vector<std::vector<std::size_t>> needs_;  // by task: the runs whose values it takes
   std::vector<TaskLink> links_;
   std::vector<std::size_t> on_thread_;   // the task before it on the thread

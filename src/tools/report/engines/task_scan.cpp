@@ -36,9 +36,11 @@ class TaskScan::OneLocation final : public LocationSink {
 
   void finish() override {
     for (TaskRun& task : tasks_) task.on_lane = on_lane_;
+    for (OtherTask& task : others_) task.on_lane = on_lane_;
     const std::scoped_lock lock(all_.mutex_);
     std::ranges::move(tasks_, std::back_inserter(all_.tasks_));
     std::ranges::move(spilling_, std::back_inserter(all_.spilling_));
+    std::ranges::move(others_, std::back_inserter(all_.others_));
     std::ranges::move(transfers_, std::back_inserter(all_.transfers_));
     std::ranges::move(scheduling_, std::back_inserter(all_.scheduling_));
     all_.requests_.merge(requests_);
@@ -66,6 +68,8 @@ class TaskScan::OneLocation final : public LocationSink {
     if (kind == Kind::kScheduling) {
       scheduling_.push_back({time_of(event), time_of(event), thread_});
     }
+    if (kind == Kind::kOtherTask)
+      others_.push_back({worker_, thread_, time_of(event), time_of(event)});
     if (kind == Kind::kTransfer) transfer_ = {worker_, time_of(event), time_of(event)};
     if (kind == Kind::kRequest || kind == Kind::kTimes) request_start_ = time_of(event);
     if (kind != Kind::kTask) return;
@@ -88,6 +92,9 @@ class TaskScan::OneLocation final : public LocationSink {
     }
     if (kind_of(event) == Kind::kScheduling && !scheduling_.empty()) {
       scheduling_.back().end = time_of(event);
+    }
+    if (kind_of(event) == Kind::kOtherTask && !others_.empty()) {
+      others_.back().end = time_of(event);
     }
     if (kind_of(event) == Kind::kTransfer) {
       transfer_.end = time_of(event);
@@ -159,6 +166,7 @@ class TaskScan::OneLocation final : public LocationSink {
   std::vector<std::pair<std::uint32_t, TaskRun>> open_;  // with their depths
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
+  std::vector<OtherTask> others_;
   std::vector<Transfer> transfers_;
   std::vector<Scheduling> scheduling_;
 };
@@ -178,6 +186,7 @@ void TaskScan::begin(const Definitions& definitions) {
                        : is_suspension(region)      ? Kind::kSuspension
                        : is_engine_transfer(region) ? Kind::kTransfer
                        : is_scheduling(region)      ? Kind::kScheduling
+                       : is_other_task(region)      ? Kind::kOtherTask
                                                     : Kind::kOther);
   }
   for (const std::string& engine : engines) engines_ += (engines_.empty() ? "" : ", ") + engine;

@@ -30,7 +30,7 @@ class TaskScan final : public RunSink {
   TaskGraph take_graph() {
     is_complete_ = add_requests(tasks_, requests_);
     add_times(tasks_, times_);
-    return {std::move(tasks_), std::move(spilling_)};
+    return {std::move(tasks_), std::move(spilling_), std::move(others_)};
   }
   const std::vector<Scheduling>& scheduling() const { return scheduling_; }
   std::vector<Transfer> take_transfers() { return std::move(transfers_); }
@@ -48,7 +48,8 @@ class TaskScan final : public RunSink {
     kTimes,
     kSuspension,
     kTransfer,
-    kScheduling
+    kScheduling,
+    kOtherTask
   };
 
   std::set<LocationId> locations_;
@@ -59,6 +60,7 @@ class TaskScan final : public RunSink {
   std::mutex mutex_;
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
+  std::vector<OtherTask> others_;
   std::vector<Transfer> transfers_;
   std::vector<Scheduling> scheduling_;
   TaskRequests requests_;
