@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _VARIABLE, _RUN_ID = "TIMELOOM_PARENT", "TIMELOOM_RUN_ID"
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
+_HOME = "TIMELOOM_HOME"  # of timeloom._engines._ray_hosts
 _SPAWN, _RANK = "TIMELOOM_SPAWN", "TIMELOOM_RANK"
 _RAY = "/ray/_private/workers/default_worker.py"
 _HELPERS = (
@@ -238,6 +239,23 @@ def _is_left_out(role: "_Role", records: "list[bytes]", parent: str) -> bool:
     return True
 
 
+def _parent_on_this_host(parent: str) -> str:
+    """Return what stands for a parent on another host, whose run this one does not see; the parent if nothing does."""
+    home = os.environ.pop(_HOME, "")
+    if not home or os.path.isdir(parent):
+        return parent
+    try:
+        from timeloom._engines._host_records import begin_apart
+
+        here = begin_apart(parent, home)
+    except Exception:  # the program must run in any case
+        return parent
+    if here:
+        os.environ[_VARIABLE] = here
+        os.environ.pop(_RUN_ID, None)
+    return here or parent
+
+
 def is_spool_of_this_process(spool: str) -> bool:
     """True if PID in its name, HOST-PID-START-NUMBER, is the id of this process."""
     return os.path.basename(spool).split("-")[-3:-2] == [str(os.getpid())]
@@ -265,6 +283,7 @@ def follow() -> None:
         _forget_parent()
         return
     role = role_of(sys.orig_argv)
+    parent = _parent_on_this_host(parent) if role == "worker" else parent
     records = records_of(parent)
     if records is None or (role == "program" and b"TIMELOOM_FOLLOW=all" not in records):
         if records is not None:

@@ -1,19 +1,21 @@
 """Measures the workers of a Ray cluster that the program has not started itself.
 
 ``timeloom run app.py`` measures the workers of a cluster that ``ray.init()`` starts in the program without this. For a
-cluster that runs already, with a file system in common, ``import timeloom.ray`` before ``ray.init()`` brings the
-workers of the program's job into the run. ``RAY_RUNTIME_ENV_HOOK=timeloom.ray.hook`` in the environment does the same
-for an unchanged program. A hook that is there already is called first.
+cluster that runs already, ``import timeloom.ray`` before ``ray.init()`` brings the workers of the program's job into
+the run. ``RAY_RUNTIME_ENV_HOOK=timeloom.ray.hook`` in the environment does the same for an unchanged program. A hook
+that is there already is called first.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
 import os
 from typing import Any
 
 from timeloom import _core
+from timeloom._engines import _ray_hosts
 
 __all__ = ["hook"]
 
@@ -35,13 +37,17 @@ def _after_hook_before(runtime_env: dict[str, Any] | None) -> dict[str, Any] | N
 def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any] | None:
     """Add the variables by which workers find the run of this program: ``ray.init()`` calls it.
 
-    Does nothing without a measurement. Workers without Timeloom, or that do not see the directory of the run, work as
-    before.
+    Does nothing without a measurement. Workers without Timeloom work as before. Workers that do not see the directory
+    of the run record on their own host.
     """
     runtime_env = _after_hook_before(runtime_env)
     variables = {name: os.environ.get(name, "") for name in _VARIABLES}
     if not all(variables.values()) or not _core.running():
         return runtime_env
+    with contextlib.suppress(Exception):  # of an unknown version: a worker must see the directory of the run then
+        token = _ray_hosts.new_token()
+        _ray_hosts.watch_connection(token, dict(variables))
+        variables[_ray_hosts.VARIABLE] = _ray_hosts.variable_of(token, variables["TIMELOOM_PARENT"])
     changed = {} if runtime_env is None else copy.copy(runtime_env)
     changed["env_vars"] = {**(changed.get("env_vars") or {}), **variables}
     return changed

@@ -29,6 +29,7 @@ struct EngineWorker {
 EngineWorker named_worker(const std::string& process, const std::string& thread) {
   const std::string_view mark = kDaskWorker;
   if (process.starts_with(mark)) return {process.substr(mark.size()), kDaskGroup};
+  if (process.starts_with(kRayHost)) return {};
   if (process.starts_with(kRayWorker) || process.starts_with(kRayActor)) {
     return {process, kRayGroup};
   }

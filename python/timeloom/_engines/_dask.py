@@ -18,6 +18,7 @@ from typing import Any
 
 from timeloom import _core
 from timeloom._engines import _dask_clocks, _dask_records, _dask_worker
+from timeloom._engines._clocks import clock_here
 from timeloom._engines._dask_join import Workers, print_failed
 
 _VARIABLES = _dask_worker.VARIABLES
@@ -51,7 +52,7 @@ async def _compare_clocks(client: Any, workers: list[str]) -> None:
 
 async def _end_workers(client: Any, workers: list[str], variables: dict[str, str], token: str) -> None:
     """End the recording of the workers, and fetch what lies on other hosts."""
-    alive = await asyncio.wait_for(client.run(_dask_clocks.clock_here, on_error="ignore"), _LEAVE_SECONDS)
+    alive = await asyncio.wait_for(client.run(clock_here, on_error="ignore"), _LEAVE_SECONDS)
     left = [address for address in workers if address in alive]
     await _compare_clocks(client, left)
     if left:

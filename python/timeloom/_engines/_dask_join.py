@@ -7,7 +7,7 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from timeloom._engines import _dask_marks, _dask_records, _dask_worker
+from timeloom._engines import _dask_marks, _dask_worker, _host_records
 from timeloom_follow import workers_setting
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Workers:
     async def _ask(self, workers: list[str]) -> dict[str, str]:
         if not workers:
             return {}
-        settings = _dask_records.settings_of(self._parent)
+        settings = _host_records.settings_of(self._parent)
         facts = (self._variables, self._token, settings, (self._client.id, self._mark))
         answers = await self._client.run(_dask_worker.join, *facts, workers=workers, on_error="return")
         return {address: str(answer) for address, answer in answers.items()}

@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from timeloom import _core
-from timeloom._engines import _dask_marks, _dask_records
+from timeloom._engines import _dask_marks, _host_records
 
 VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
 MEASURED, AT_HOME = "measured already", "records on its own host"
@@ -42,7 +42,7 @@ def join(variables: dict[str, str], token: str, settings: bytes, client: tuple[s
     parent, answer = variables[VARIABLES[0]], ""
     try:
         if records_of(parent) is None:
-            parent, answer = _dask_records.begin_here(token, os.path.basename(parent), settings), AT_HOME
+            parent, answer = _host_records.begin_here(token, os.path.basename(parent), settings), AT_HOME
             variables = {VARIABLES[0]: parent}
         os.environ.update(variables)
         _dask_marks.hide_others(mark, dask_worker)

@@ -33,6 +33,7 @@ _numbers = itertools.count()
 
 _COROUTINE = 0x80  # a flag of code objects
 _KEY, _RAY_LANE = "timeloom::key", "Ray-Async-Tasks"  # as in src/core/engines/engine_regions.hpp
+_RAY_HOST = "timeloom._engines._ray_host"
 _NOT_KNOWN = (AttributeError, TypeError, ValueError)  # what differs from the known versions; no signal raises these
 
 
@@ -282,13 +283,17 @@ class _RayFunctions(dict):  # type: ignore[type-arg]
         actor = self._classes.get(key)
         return name if actor is None or "." in name else f"{actor.__name__}.{name}"
 
+    def _is_own(self, key: "Any", function: "_Function") -> bool:
+        """Return whether the function is one of ours, such as a method of the actor on each host."""
+        return _RAY_HOST in (getattr(one, "__module__", "") for one in (function, self._classes.get(key)))
+
     def __getitem__(self, key: "Any") -> "Any":
         """Return Ray's record of a function, with a task in the place of the function."""
         kept = super().__getitem__(key)
         try:
             function = getattr(kept.function, "method", kept.function)  # of an actor
             code = getattr(function, "__code__", None)
-            if kept.function_name.startswith("__ray"):
+            if kept.function_name.startswith("__ray") or self._is_own(key, function):
                 return kept
             name = self._name(key, function)
             if code is not None and code.co_flags & _COROUTINE:

@@ -152,6 +152,9 @@ inline std::string unknown_engine_text(const std::map<std::string, std::string>&
 inline constexpr char kDaskWorker[] = "Dask worker ";
 inline constexpr char kRayWorker[] = "Ray worker ";
 inline constexpr char kRayActor[] = "Ray actor ";
+// An actor of ours, which is not a worker: it answers for its host
+// (python/timeloom/_engines/_ray_host.py).
+inline constexpr char kRayHost[] = "Ray actor TimeloomHost";
 // A Python worker of Spark. Weaving adds a number, in the order of their starts.
 inline constexpr char kSparkWorker[] = "Spark worker";
 // Also the name of a forked worker of multiprocessing.Pool.

@@ -1,5 +1,6 @@
 """Workers of Dask on two hosts with clocks of their own (two_hosts.py): one run, in time, also without common files."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -14,7 +15,7 @@ from task_arrows import arrows_in_chrome, assert_same_arrows, wanted_arrows
 from two_hosts import ADDRESSES, SECONDS_AHEAD, hosts  # noqa: F401
 
 import timeloom as package
-from timeloom._engines import _dask_records
+from timeloom._engines import _clocks, _dask_records, _home, _host_records, _ray_hosts
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.any_python, pytest.mark.one_python]
@@ -181,19 +182,60 @@ def test_a_worker_dies_on_the_other_host(hosts, apart, tmp_path, timeloom_progra
 ])  # fmt: skip
 def test_answers_that_are_not_files(answer):
     with pytest.raises(ValueError, match=r"form|name"):
-        _dask_records._by_spool(answer)
+        _home.by_spool(answer)
 
 
 def test_a_directory_of_somebody_else(tmp_path, monkeypatch):
     """A worker records neither through a link nor where others can write."""
-    monkeypatch.setattr(_dask_records.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(_host_records.tempfile, "tempdir", str(tmp_path))
     token = "0" * 32
     run = tmp_path / f"timeloom-{os.getuid()}-{token}"
     for make in (lambda: run.symlink_to(tmp_path), lambda: (run.mkdir(), run.chmod(0o777))):
         make()
         with pytest.raises(OSError, match="somebody else"):
-            _dask_records.begin_here(token, "host-1-2-1", b"")
+            _host_records.begin_here(token, "host-1-2-1", b"")
         run.unlink() if run.is_symlink() else run.rmdir()
     for wrong in ("../x", "0" * 31 + "/"):
         with pytest.raises(ValueError, match=re.escape(wrong)):
-            _dask_records.begin_here(wrong, "host-1-2-1", b"")
+            _host_records.begin_here(wrong, "host-1-2-1", b"")
+
+
+def test_a_worker_on_the_host_of_the_program(tmp_path, monkeypatch):
+    """It does not record into a directory of its own if the run is gone; a worker of Ray on another host does."""
+    monkeypatch.setattr(_host_records.tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "settings").write_bytes(b"A=1\0B=2")
+    parent = str(tmp_path / "host-1-2-1")
+    variable = _ray_hosts.variable_of("0" * 32, parent)
+    assert _host_records.begin_apart(parent, variable) == ""
+    assert os.listdir(tmp_path) == ["settings"]
+    here = _host_records.begin_apart(parent, "of-another-boot" + variable[variable.index(" ") :])
+    assert here == str(tmp_path / f"timeloom-{os.getuid()}-{'0' * 32}" / "spool" / "host-1-2-1")
+    assert _host_records.settings_of(here) == b"A=1\0B=2"
+    for wrong in ("", "boot token", f"boot ../x {variable.split(' ')[2]}"):
+        with pytest.raises(ValueError, match=r""):
+            _host_records.begin_apart(parent, wrong)
+
+
+def test_hosts_whose_directories_have_the_same_numbers(tmp_path):
+    """Two machines may have a directory with the same device and inode: the records of both come home."""
+    parent = tmp_path / "run/spool/host-1-2-1"
+    parent.mkdir(parents=True)
+    boots = {"near": "boot-1", "far": "boot-2", "far too": "boot-2"}
+    asked = []
+
+    class Client:
+        async def run(self, function, *arguments, workers=tuple(boots), **how):
+            asked.extend((function.__name__, worker) for worker in workers)
+            answers = {"place_here": lambda worker: (boots[worker], 7, 9), "files_here": lambda worker: []}
+            return {worker: answers.get(function.__name__, lambda worker: None)(worker) for worker in workers}
+
+    failed = asyncio.run(_dask_records.fetch_records(Client(), "0" * 32, str(parent), ""))
+    assert failed == {}
+    assert sorted(worker for function, worker in asked if function == "remove_here") == ["far", "near"]
+
+
+def test_the_place_of_records_has_the_boot(tmp_path, monkeypatch):
+    monkeypatch.setattr(_host_records.tempfile, "tempdir", str(tmp_path))
+    _host_records.begin_here("0" * 32, "host-1-2-1", b"")
+    status = os.stat(tmp_path / f"timeloom-{os.getuid()}-{'0' * 32}")
+    assert _host_records.place_here("0" * 32) == (_clocks.clock_here()[0], status.st_dev, status.st_ino)

@@ -1,6 +1,7 @@
-"""A cluster of Ray on two hosts with clocks of their own (two_hosts.py), which see the same files: one run, in time."""
+"""A cluster of Ray on two hosts with clocks of their own (two_hosts.py): one run, in time, also without common files."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.any_python, pytest.mark.engine_suite]
 HEAD = f"{ADDRESSES['a']}:6399"
 # Each task takes the value of a task on the other host.
 PROGRAM = f"""
-import json, os, time
+import json, os, sys, time
 import ray
 
 def half(n):
@@ -29,10 +30,23 @@ def step(n, before=None):
     half(n)
     return time.monotonic_ns(), os.uname().nodename, ray.get_runtime_context().get_task_id()
 
+@ray.remote(resources={{"b": 1}}, max_retries=0)
+def die():
+    half(0)
+    os.kill(os.getpid(), 9)
+
+def lose_a_worker():
+    try:
+        ray.get(die.remote())
+    except ray.exceptions.WorkerCrashedError:
+        print("lost", flush=True)
+
 if __name__ == "__main__":
     ray.init(address={HEAD!r}, log_to_driver=False, logging_level="ERROR")
     while len([node for node in ray.nodes() if node["Alive"]]) < 2:
         time.sleep(0.1)
+    if len(sys.argv) > 1:
+        lose_a_worker()
     steps = [step.options(resources={{"a": 1}}).remote(0)]
     for n in range(1, 10):
         steps.append(step.options(resources={{"ab"[n % 2]: 1}}).remote(n, steps[-1]))
@@ -43,11 +57,12 @@ VARIABLES = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", "RAY_R
 
 @pytest.fixture
 def cluster(hosts, tmp_path):
+    (tmp_path / "tmp").mkdir(exist_ok=True)
     # Where a head notes its address, which other programs of this machine would find.
     Path("/tmp/ray").mkdir(exist_ok=True)
     for host in (hosts.a, hosts.b):
         subprocess.run(host.command("/", "mount", "-t", "tmpfs", "tmpfs", "/tmp/ray"), check=True)
-    variables = {**environment(), **VARIABLES}
+    variables = {**environment(), **VARIABLES, "RAY_TMPDIR": "/tmp", "TMPDIR": str(tmp_path / "tmp")}
     started = []
 
     def start(host, *words):
@@ -69,20 +84,59 @@ def cluster(hosts, tmp_path):
             one.stdout.close()
 
 
-def test_tasks_on_two_hosts(hosts, cluster, tmp_path, timeloom, timeloom_program):
-    (tmp_path / "program.py").write_text(PROGRAM)
-    command = hosts.a.command(tmp_path, sys.executable, "-m", "timeloom", "-o", "run", "program.py")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, env={**environment(), **VARIABLES})
+def check(hosts, directory, done, timeloom, timeloom_program):
+    """The ten tasks, with their values and their times by the clocks that they have read."""
     assert done.returncode == 0, done.stderr
-    assert "timeloom: 2 workers on 2 hosts (Ray), 10 tasks" in done.stderr.splitlines()
     told = json.loads(done.stdout.splitlines()[-1])
-    tasks = {task["key"]: task for task in package.read(tmp_path / "run").tasks()}
+    run = directory / "run"
+    tasks = {task["key"]: task for task in package.read(run).tasks()}
     assert [tasks[key]["needs"] for _, _, key in told] == [[], *([key] for _, _, key in told[:-1])]
     since = {"a": [], "b": []}
     for read_ns, host, key in told:
         since[host].append(read_ns * 1e-9 - (SECONDS_AHEAD if host == "b" else 0) - tasks[key]["start_s"])
-    assert abs(min(since["a"]) - min(since["b"])) < 2e-3  # both have the clock of one machine
-    assert sum(Run(tmp_path / "run", timeloom_program).visits("__main__.half")) == 10
-    rows = json.loads(timeloom("report", "--by", "host", "--json", tmp_path / "run").stdout)["rows"]
+    lines = [line for line in done.stderr.splitlines() if line.startswith("timeloom")]
+    assert not any("[TL" in line for line in lines), lines
+    (line,) = (line for line in lines if " on 2 hosts (Ray), " in line)
+    number, unit = re.fullmatch(r".*, clocks within ([\d.]+) (µs|ms)", line).groups()
+    error = float(number) * {"µs": 1e-6, "ms": 1e-3}[unit]
+    assert 0 < error < 1
+    assert abs(min(since["a"]) - min(since["b"])) < error + 2e-3  # both have the clock of one machine
+    rows = json.loads(timeloom("report", "--by", "host", "--json", run).stdout)["rows"]
     assert {row["name"] for row in rows} == {"a", "b"}
-    assert json.loads(timeloom("report", "--tasks", "--json", tmp_path / "run").stdout)["clock_error_s"] == 0
+    assert json.loads(timeloom("report", "--tasks", "--json", run).stdout)["clock_error_s"] == 0
+    return line, sum(Run(run, timeloom_program).visits("__main__.half"))
+
+
+def run_program(hosts, directory, *words):
+    (directory / "program.py").write_text(PROGRAM)
+    command = hosts.a.command(directory, sys.executable, "-m", "timeloom", "-o", "run", "program.py", *words)
+    return subprocess.run(command, capture_output=True, text=True, timeout=250, env={**environment(), **VARIABLES})
+
+
+def test_tasks_on_two_hosts(hosts, cluster, tmp_path, timeloom, timeloom_program):
+    done = run_program(hosts, tmp_path)
+    line, halves = check(hosts, tmp_path, done, timeloom, timeloom_program)
+    assert (line.partition(", clocks")[0], halves) == ("timeloom: 2 workers on 2 hosts (Ray), 10 tasks", 10)
+
+
+@pytest.fixture
+def apart(hosts, tmp_path):
+    """A directory for the program that has no files on the other host; the other host has no common files either."""
+    for name in ("program", "tmp"):
+        (tmp_path / name).mkdir()
+        subprocess.run(hosts.b.command("/", "mount", "-t", "tmpfs", "tmpfs", tmp_path / name), check=True)
+    return tmp_path / "program"
+
+
+def files_of(host, directory):
+    return subprocess.run(host.command(directory, "ls"), check=True, capture_output=True, text=True).stdout.split()
+
+
+def test_without_common_files(hosts, apart, cluster, tmp_path, timeloom, timeloom_program):
+    """A worker is killed by its task; its records come home with the others."""
+    done = run_program(hosts, apart, "dies")
+    line, halves = check(hosts, apart, done, timeloom, timeloom_program)
+    assert "lost" in done.stdout.splitlines()
+    assert (line.partition(", clocks")[0], halves) == ("timeloom: 3 workers on 2 hosts (Ray), 11 tasks", 11)
+    assert [name for name in files_of(hosts.b, tmp_path / "tmp") if name.startswith("timeloom")] == []
+    assert files_of(hosts.b, apart) == []

@@ -1,0 +1,188 @@
+"""Compares the clocks of the hosts of a Ray cluster with the clock of the program's host, and brings records home.
+
+An actor on each other host answers (_ray_host.py), through Ray's own connections and its object store. Workers that do
+not see the directory of the run record on their own host (timeloom_follow.py). The clocks are compared when the program
+has connected and before it disconnects, and the records are fetched then.
+
+All this runs in a thread that is not recorded. It waits for the end of the program, since no thread starts then.
+"""
+
+from __future__ import annotations
+
+import _thread
+import base64
+import importlib
+import os
+import secrets
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from timeloom import _core
+from timeloom._engines._clocks import ROUNDS, Trip, clock_here, note_offset, offset_of
+from timeloom._engines._home import Home, fetch_from
+from timeloom._engines._host_records import Place, place_here, settings_of
+from timeloom._engines._ray_host import TimeloomHost, end_here
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
+VARIABLE = "TIMELOOM_HOME"  # of a worker: the boot id of the program's host, the token, and the settings of the run
+_PROGRAM = 0  # Ray's SCRIPT_MODE
+_SECONDS = 30  # for an actor to start, and for each answer
+
+
+def variable_of(token: str, parent: str) -> str:
+    """Return what a worker needs to record on its own host; `parent`: the spool of this process."""
+    return f"{clock_here()[0]} {token} {base64.b64encode(settings_of(parent)).decode()}"
+
+
+def new_token() -> str:
+    """Return a name for the directories on other hosts."""
+    return secrets.token_hex(16)
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def _at_once(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Return the result of a coroutine that awaits nothing but such coroutines."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    raise RuntimeError("the coroutine waits")
+
+
+class _Host:
+    """Another host of the cluster."""
+
+    def __init__(self, ray: Any, node: str, token: str) -> None:
+        """Start an actor on a node of the host."""
+        self._ray, self._token, self.is_apart = ray, token, True
+        strategies = importlib.import_module("ray.util.scheduling_strategies")
+        where = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+        self.actor = ray.remote(num_cpus=0)(TimeloomHost).options(scheduling_strategy=where).remote()
+
+    def ask(self, function: Any, *arguments: Any) -> Any:
+        """Return the answer of a function of _clocks.py or _host_records.py."""
+        return self._ray.get(self.actor.ask.remote(function.__name__, *arguments), timeout=_SECONDS)
+
+    async def ask_for_records(self, function: Any, *arguments: Any) -> Any:
+        """Return the answer of a function of _host_records.py."""
+        return self.ask(function, self._token, *arguments)
+
+    def compare_clocks(self) -> None:
+        """Compare the clock of the host, if it has another one."""
+        if self.ask(clock_here)[0] == clock_here()[0]:
+            return
+        trips: list[Trip] = []
+        for _ in range(ROUNDS):
+            begin = time.monotonic_ns()
+            there = int(self.ask(clock_here)[1])
+            trips.append((begin, there, time.monotonic_ns()))
+        self.ask(note_offset, *offset_of(trips))
+
+    def place(self) -> Place | None:
+        """Return the place of the records on this host; None: there are none."""
+        place = self.ask(place_here, self._token)
+        return None if place is None else tuple(place)
+
+    def fetch(self, parent: str, run_id: str) -> None:
+        """Bring the records of the host home."""
+        with Home(parent, run_id) as home:
+            _at_once(fetch_from(self.ask_for_records, home))
+
+
+class _Hosts:
+    """All other hosts, from the connection of the program to its end."""
+
+    def __init__(self, token: str, variables: dict[str, str]) -> None:
+        self._token, self._parent, self._run_id = token, variables["TIMELOOM_PARENT"], variables["TIMELOOM_RUN_ID"]
+        self._known: dict[str, _Host] = {}  # by name
+        self._ends, self._ended = _thread.allocate_lock(), _thread.allocate_lock()
+        self._ends.acquire()
+        self._ended.acquire()
+
+    def begin(self) -> None:
+        """Start the thread."""
+        _thread.start_new_thread(self._work, ())  # the start of a threading.Thread would be recorded
+
+    def end(self) -> None:
+        """Compare the clocks again and fetch the records; return when this is done."""
+        self._ends.release()
+        self._ended.acquire()
+
+    def _work(self) -> None:
+        _core.keep_off_threads([_thread.get_native_id()])
+        try:
+            self._compare_clocks()
+            self._ends.acquire()
+            self._compare_clocks()
+            self._end_all()
+        except Exception as error:  # the program goes on in any case
+            sys.stderr.write(f"timeloom: clocks of hosts are not compared: {_first_line(error)} [TL178]\n")
+        finally:
+            self._known.clear()
+            self._ended.release()
+
+    def _new_hosts(self) -> Iterator[tuple[str, str]]:
+        """Return the names of the hosts that have come, and a node of each."""
+        ray: Any = sys.modules["ray"]
+        for node in ray.nodes():
+            name = node["NodeManagerHostname"]
+            if node["Alive"] and name != socket.gethostname() and name not in self._known:
+                yield name, node["NodeID"]
+
+    def _compare_clocks(self) -> None:
+        for name, node in list(self._new_hosts()):
+            self._known[name] = _Host(sys.modules["ray"], node, self._token)
+        for name, host in list(self._known.items()):
+            try:
+                host.compare_clocks()
+            except Exception as error:  # the host may have gone, or has no Timeloom
+                del self._known[name]
+                sys.stderr.write(f"timeloom: clocks of hosts are not compared: {_first_line(error)} [TL178]\n")
+
+    def _end_all(self) -> None:
+        seen: set[Place] = set()
+        for name, host in self._known.items():
+            try:
+                host.ask(end_here)
+                place = host.place()
+                if place is not None and place not in seen:
+                    seen.add(place)
+                    host.fetch(self._parent, self._run_id)
+            except Exception as error:  # the program ends in any case
+                sys.stderr.write(
+                    f"timeloom: the records of workers on the host of {name} are not in the run: "
+                    f"{_first_line(error)} [TL179]\n"
+                )
+
+
+def watch_connection(token: str, variables: dict[str, str]) -> None:
+    """Have Ray, which is about to connect this program, tell of its connection and its end.
+
+    Without effect in a version that connects in another way.
+    """
+    worker: Any = sys.modules["ray._private.worker"]
+    hooks, disconnect = worker._post_init_hooks, worker.disconnect
+    hosts = _Hosts(token, variables)
+
+    def begin() -> None:
+        hooks.remove(begin)
+        if worker.global_worker.mode != _PROGRAM:
+            return
+        worker.disconnect = end
+        hosts.begin()
+
+    def end(*arguments: Any, **named: Any) -> Any:
+        worker.disconnect = disconnect
+        if os.getpid() == process:
+            hosts.end()
+        return disconnect(*arguments, **named)
+
+    process = os.getpid()
+    hooks.append(begin)
