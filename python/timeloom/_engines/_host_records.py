@@ -15,6 +15,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from timeloom._engines._clocks import clock_here
+from timeloom._engines._frozen import freeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,7 @@ SETTINGS, UNMEASURED, LIFE = "settings", "unmeasured", "life"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,254}")
 PART = 4 << 20  # bytes
 READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_FROZEN = "frozen"  # copies of spools whose processes still record
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 File = tuple[str, str, int]  # a spool ("": the directory of all), a file in it, and its size
@@ -81,36 +83,36 @@ def place_here(token: str) -> Place | None:
     return clock_here()[0], status.st_dev, status.st_ino
 
 
+def _directory_of(run: str, spool: str) -> str:
+    """Return the directory with the files of a spool; empty: of all spools."""
+    frozen = os.path.join(run, _FROZEN, spool)
+    return frozen if spool and os.path.isdir(frozen) else os.path.join(run, "spool", spool)
+
+
 def _files_of(directory: str, spool: str) -> Iterator[File]:
     for entry in os.scandir(directory):
         if entry.is_file(follow_symlinks=False) and entry.name != LIFE:
             yield spool, entry.name, entry.stat(follow_symlinks=False).st_size
 
 
-def _order(file: File) -> tuple[bool, bool]:
-    """Return the place of a file that is copied while its process records: `ring` is emptied into others.
-
-    All of them refer to `defs`.
-    """
-    return file[1] == "defs", file[1] != "ring"
-
-
 def files_here(token: str) -> list[File]:
-    """Return the files of all processes that have recorded on this host, as they are to be copied.
+    """Return the files of all processes that have recorded on this host. Runs in the worker.
 
-    Runs in the worker.
+    Of a process that still records they are as if it had been killed now.
     """
-    spools = os.path.join(_run_here(token), "spool")
+    run = _run_here(token)
+    spools = os.path.join(run, "spool")
     found = [file for file in _files_of(spools, "") if file[1] == UNMEASURED]
     for entry in os.scandir(spools):
         if entry.is_dir(follow_symlinks=False):
-            found += _files_of(entry.path, entry.name)
-    return sorted(found, key=_order)
+            freeze(entry.path, os.path.join(run, _FROZEN, entry.name))
+            found += _files_of(_directory_of(run, entry.name), entry.name)
+    return found
 
 
 def part_here(token: str, spool: str, name: str, offset: int) -> bytes:
     """Return a part of a file from an offset on; empty: it has only zeros there. Runs in the worker."""
-    file = os.open(os.path.join(_run_here(token), "spool", spool, name), READ)
+    file = os.open(os.path.join(_directory_of(_run_here(token), spool), name), READ)
     try:
         part = os.pread(file, PART, offset)
     finally:

@@ -35,6 +35,14 @@ def die():
     half(0)
     os.kill(os.getpid(), 9)
 
+@ray.remote(resources={{"b": 0.5}}, num_returns="streaming", num_cpus=0)
+def spin():
+    half(0)
+    yield
+    while True:
+        half(1)
+        time.sleep(0.001)
+
 def lose_a_worker():
     try:
         ray.get(die.remote())
@@ -45,11 +53,14 @@ if __name__ == "__main__":
     ray.init(address={HEAD!r}, log_to_driver=False, logging_level="ERROR")
     while len([node for node in ray.nodes() if node["Alive"]]) < 2:
         time.sleep(0.1)
-    if len(sys.argv) > 1:
+    if "dies" in sys.argv:
         lose_a_worker()
+    if "spins" in sys.argv:
+        stream = spin.remote()
+        ray.get(next(stream))
     steps = [step.options(resources={{"a": 1}}).remote(0)]
     for n in range(1, 10):
-        steps.append(step.options(resources={{"ab"[n % 2]: 1}}).remote(n, steps[-1]))
+        steps.append(step.options(resources={{"ab"[n % 2]: 0.5}}).remote(n, steps[-1]))
     print(json.dumps(ray.get(steps)))
 """
 VARIABLES = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", "RAY_RUNTIME_ENV_HOOK": "timeloom.ray.hook"}
@@ -140,3 +151,12 @@ def test_without_common_files(hosts, apart, cluster, tmp_path, timeloom, timeloo
     assert (line.partition(", clocks")[0], halves) == ("timeloom: 3 workers on 2 hosts (Ray), 11 tasks", 11)
     assert [name for name in files_of(hosts.b, tmp_path / "tmp") if name.startswith("timeloom")] == []
     assert files_of(hosts.b, apart) == []
+
+
+def test_a_task_that_still_runs(hosts, apart, cluster, tmp_path, timeloom, timeloom_program):
+    """Its records come home as far as they are when the program ends."""
+    done = run_program(hosts, apart, "spins")
+    line, halves = check(hosts, apart, done, timeloom, timeloom_program)
+    assert line.partition(", clocks")[0] == "timeloom: 3 workers on 2 hosts (Ray), 11 tasks"
+    assert halves > 11
+    assert json.loads(timeloom("report", "--tasks", "--json", apart / "run").stdout)["losses"] == []
