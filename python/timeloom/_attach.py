@@ -38,7 +38,8 @@ Options:
   -h, --help          show this help
 
 The options of timeloom run about recording and its output are accepted as well:
---output DIR, --exclude PATTERN, --profile and the others; see timeloom run --help.
+--output DIR, --exclude PATTERN, --profile, --sampling (samples in place of calls) and
+the others; see timeloom run --help.
 
 exit status: 0 done, 1 the process could not be recorded, 2 wrong usage.
 """

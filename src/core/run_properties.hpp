@@ -38,6 +38,8 @@ inline constexpr char kUnsampledTime[] = "timeloom::unsampled_ns";
 inline constexpr char kCutStacks[] = "timeloom::cut_stacks";
 // The reasons why nothing was sampled in a process, and why a thread could not be sampled.
 inline constexpr char kNoSamples[] = "timeloom::no_samples";
+// Why no samples were taken from some time on, where the program was not told.
+inline constexpr char kSamplesEnded[] = "timeloom::samples_ended";
 inline constexpr char kSampleFailure[] = "timeloom::sample_failure";
 inline constexpr char kSamplesLost[] = "timeloom::samples_lost";
 // The libraries whose functions the samples could not find, with commas between.

@@ -46,7 +46,7 @@ int move_up(int descriptor) noexcept {
 }
 
 // Users without rights may have events for user space alone.
-int open_event(std::uint64_t period_ns, bool for_user_space) noexcept {
+int open_event(std::uint64_t thread, std::uint64_t period_ns, bool for_user_space) noexcept {
   perf_event_attr event{};
   event.size = sizeof event;
   event.type = PERF_TYPE_SOFTWARE;
@@ -56,12 +56,13 @@ int open_event(std::uint64_t period_ns, bool for_user_space) noexcept {
   event.exclude_kernel = for_user_space ? 1 : 0;
   event.exclude_hv = 1;
   event.wakeup_events = 1;
-  const long made = ::syscall(SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  const auto of_thread = static_cast<pid_t>(thread);
+  const long made = ::syscall(SYS_perf_event_open, &event, of_thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
   return made < 0 ? -1 : move_up(static_cast<int>(made));
 }
 
-int send_signal_for(int descriptor, int signal) noexcept {
-  f_owner_ex owner{F_OWNER_TID, static_cast<pid_t>(thread_id())};
+int send_signal_for(int descriptor, int signal, std::uint64_t thread) noexcept {
+  f_owner_ex owner{F_OWNER_TID, static_cast<pid_t>(thread)};
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || ::fcntl(descriptor, F_SETSIG, signal) != 0 ||
       ::fcntl(descriptor, F_SETOWN_EX, &owner) != 0 ||
@@ -112,12 +113,12 @@ bool has_default_action(int signal) noexcept {
 int CpuTicker::start_event(int signal, std::uint64_t period_ns) noexcept {
   if (!take_descriptor()) return EMFILE;
   for_user_space_ = false;
-  descriptor_ = open_event(period_ns, false);
+  descriptor_ = open_event(thread_, period_ns, false);
   if (descriptor_ < 0 && (errno == EACCES || errno == EPERM)) {
     for_user_space_ = true;
-    descriptor_ = open_event(period_ns, true);
+    descriptor_ = open_event(thread_, period_ns, true);
   }
-  int error = descriptor_ < 0 ? errno : send_signal_for(descriptor_, signal);
+  int error = descriptor_ < 0 ? errno : send_signal_for(descriptor_, signal, thread_);
   if (error == 0 && ::ioctl(descriptor_, PERF_EVENT_IOC_ID, &event_) != 0) error = errno;
   if (error == 0 && ::ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0) != 0) error = errno;
   if (error == 0) return 0;
@@ -149,9 +150,9 @@ void CpuTicker::stop_timer() noexcept {
   has_timer_ = false;
 }
 
-int CpuTicker::start(int signal, std::uint64_t period_ns) noexcept {
+int CpuTicker::start(int signal, std::uint64_t period_ns, std::uint64_t thread) noexcept {
   stop();
-  thread_ = thread_id();
+  thread_ = thread;
   if (start_event(signal, period_ns) == 0) {
     source_ = for_user_space_ ? Source::kUserEvent : Source::kEvent;
     if (for_user_space_) (void)start_timer(signal, period_ns);
@@ -193,8 +194,12 @@ void CpuTicker::forget() noexcept {
   stop();
 }
 
+bool is_free_for_ticks(int signal) noexcept {
+  return has_default_action(signal) || has_tick_handler(signal);
+}
+
 bool take_tick_signal(int signal, TickHandler handler) noexcept {
-  if (!has_default_action(signal) && !has_tick_handler(signal)) return false;
+  if (!is_free_for_ticks(signal)) return false;
   struct sigaction action {};
   action.sa_sigaction = on_tick_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;

@@ -5,8 +5,8 @@
 // Where an event may count in user space only, it has no signal for such a period, and a timer runs
 // beside it.
 //
-// An object belongs to the thread that it was started on, which alone calls start(); stop() may be
-// called by another thread. Nothing throws; errors are errno values (0: success).
+// One thread at a time calls the functions of an object: the one that gets the signals, or another
+// one of its process. Nothing throws; errors are errno values (0: success).
 #pragma once
 
 #include <time.h>
@@ -26,9 +26,10 @@ class CpuTicker {
   CpuTicker(const CpuTicker&) = delete;
   CpuTicker& operator=(const CpuTicker&) = delete;
 
-  // Starts to send `signal` to the calling thread. At most a quarter of the descriptors that the
-  // process may have are used for events; the threads beyond have timers.
-  int start(int signal, std::uint64_t period_ns) noexcept;
+  // Starts to send `signal` to the thread of this process with that id of the kernel. At most a
+  // quarter of the descriptors that the process may have are used for events; the threads beyond
+  // have timers.
+  int start(int signal, std::uint64_t period_ns, std::uint64_t thread) noexcept;
   void stop() noexcept;
   // Whether the program has closed the descriptor of the event, so that no more signals come from
   // it. start() and stop() are not called meanwhile.
@@ -61,7 +62,9 @@ class CpuTicker {
 // has sent the signal.
 using TickHandler = void (*)(std::uintptr_t address, bool by_timer) noexcept;
 
-// Whether `signal` has its default action now, and is handled by `handler` from here on: on the
+// Whether no action is set for the signal, or the one of take_tick_signal().
+bool is_free_for_ticks(int signal) noexcept;
+// Whether `signal` is free, and is handled by `handler` from here on: on the
 // alternative stack if there is one, with errno kept and system calls restarted. Signals that no
 // ticker has sent are ignored. It should be a signal that is ignored by default (SIGURG, SIGWINCH):
 // a tick after the program has reset it, or after an exec, ends nothing.

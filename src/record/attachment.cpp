@@ -288,6 +288,14 @@ ThreadRecorder* take_brought() noexcept try {
   return nullptr;  // the next event tries it again
 }
 
+void for_each_brought(void (*visit)(ThreadRecorder&, std::uintptr_t thread,
+                                    std::uint64_t id) noexcept) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!g_active) return;
+  for (const auto& [thread, brought] : s.brought) visit(*brought.recorder, thread, brought.id);
+}
+
 void forget_brought(State& s) noexcept {
   s.brought.clear();
   g_brought = 0;

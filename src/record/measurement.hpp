@@ -193,6 +193,12 @@ struct OtherThread {
 // recorded of it, or there is no memory. REQUIRES: that thread does not record meanwhile.
 ThreadRecorder* bring_in(const OtherThread& other) noexcept;
 
+// Calls `visit` for each thread that was brought in and has recorded nothing itself so far, with
+// its pthread id and its id of the kernel. The mutex of the measurement is held: the thread cannot
+// take its recorder over meanwhile, and nothing of this header may be called.
+void for_each_brought(void (*visit)(ThreadRecorder&, std::uintptr_t thread,
+                                    std::uint64_t id) noexcept) noexcept;
+
 // The location began now as the thread or task of this number; called by the namer.
 void note_creation(std::uint32_t location, std::uint64_t number) noexcept;
 // A track of the calling thread, created under `number` (0: not known); nullptr

@@ -1,10 +1,12 @@
 #include "sample/sampler.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -45,15 +47,20 @@ struct Stacks {
   std::size_t depth = 0;  // of the one before
 };
 
-// Owned by its thread, which alone uses it but for the ticker and the time of the last sample.
+// Used by its thread alone but for the ticker and the time of the last sample.
 struct SampledThread {
   os::CpuTicker ticker;
   std::uint64_t id = 0;  // of the kernel
   // nullptr: a tick is passed over. Written last, and first taken away, since ticks come late.
-  const record::ThreadRecorder* recorder = nullptr;
+  std::atomic<const record::ThreadRecorder*> recorder = nullptr;
   spool::SampleWriter::Place place;       // in the file of `recorder`'s measurement
   std::atomic<std::uint64_t> cpu_ns = 0;  // at its last sample; others set it after a pause
   std::unique_ptr<Stacks> stacks;         // nullptr: samples have none
+  std::atomic<std::uintptr_t> self = 0;   // the pthread id; 0: the thread has ended
+  bool known_to_itself = false;           // as its t_sampled, which it ends with
+  // Another thread has made it, and handlers look for it in a list until sampling ends.
+  bool listed = false;
+  SampledThread* next = nullptr;  // in the list
 };
 
 struct Sampler {
@@ -77,6 +84,8 @@ constinit std::atomic<Walk> g_walk = nullptr;  // nullptr: samples have no stack
 using FindLine = std::uint32_t (*)(std::uint32_t) noexcept;
 constinit std::atomic<FindLine> g_find_line = nullptr;  // nullptr: samples have no lines
 constinit thread_local SampledThread* t_sampled = nullptr;
+// The threads that others have brought in, which have no t_sampled until they record.
+constinit std::atomic<SampledThread*> g_listed = nullptr;
 
 // Never destroyed: threads may outlive the static objects of the program.
 Sampler& sampler() {
@@ -113,7 +122,7 @@ bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample
   if (!now.empty()) sample.region = now.back() & ~kUnrecordedFrame;
   sample.line = line_in(sample.region);
   const spool::SampledStack stack{now, shared};
-  if (!writer.put(thread.place, thread.recorder->location(), sample, &stack)) return false;
+  if (!writer.put(thread.place, thread.recorder.load()->location(), sample, &stack)) return false;
   std::copy(differs, now.end(), stacks.before.begin() + static_cast<std::ptrdiff_t>(shared));
   stacks.depth = now.size();
   return true;
@@ -136,23 +145,33 @@ void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr
     thread.cpu_ns = cpu;
     return;
   }
+  const record::ThreadRecorder& recorder = *thread.recorder.load();
   spool::Sample sample{os::now(), address, cpu - std::min(cpu, thread.cpu_ns.load()),
-                       thread.recorder->innermost_region(kMostLevels)};
-  sample.place = thread.recorder->visited_place();
+                       recorder.innermost_region(kMostLevels)};
+  sample.place = recorder.visited_place();
   Walk const walk = g_walk.load(std::memory_order_relaxed);
   const bool with_stack = walk != nullptr && thread.stacks != nullptr;
   if (!with_stack) sample.line = line_in(sample.region);
   // The weight of a sample that is lost is added to the next one.
   const bool kept = with_stack ? put_stack(thread, writer, sample, walk)
-                               : writer.put(thread.place, thread.recorder->location(), sample);
+                               : writer.put(thread.place, recorder.location(), sample);
   if (kept) thread.cpu_ns = cpu;
+}
+
+// The calling thread; nullptr: it is not known. In the handler of a signal.
+SampledThread* ticked_thread() noexcept {
+  if (t_sampled != nullptr) return t_sampled;
+  const auto self = static_cast<std::uintptr_t>(::pthread_self());
+  SampledThread* one = g_listed.load();
+  while (one != nullptr && one->self.load() != self) one = one->next;
+  return one;
 }
 
 void on_tick(std::uintptr_t address, bool by_timer) noexcept {
   g_in_handler.fetch_add(1);
   spool::SampleWriter* const writer = g_writer.load();
-  SampledThread* const thread = t_sampled;
-  if (writer != nullptr && thread != nullptr && thread->recorder != nullptr) {
+  SampledThread* const thread = writer == nullptr ? nullptr : ticked_thread();
+  if (writer != nullptr && thread != nullptr && thread->recorder.load() != nullptr) {
     put_sample(*thread, *writer, address, by_timer);
   }
   g_in_handler.fetch_sub(1);
@@ -190,7 +209,7 @@ void count_unsampled(Sampler& s, SampledThread& thread, std::uint64_t cpu) noexc
 void count_all_unsampled(Sampler& s) noexcept {
   if (g_paused.load() || g_writer.load() == nullptr) return;
   for (SampledThread* const thread : s.threads) {
-    if (thread->recorder == nullptr) continue;
+    if (thread->recorder.load() == nullptr) continue;
     if (const auto cpu = os::cpu_ns_of_thread(thread->id)) count_unsampled(s, *thread, *cpu);
   }
 }
@@ -207,25 +226,55 @@ void replace_lost_events(Sampler& s) noexcept {
   }
 }
 
-// REQUIRES: the mutex. Throws std::bad_alloc.
-void start_thread(Sampler& s, SampledThread& thread, const record::ThreadRecorder& recorder) {
+// A thread whose id of the kernel this is, and which has used so much CPU time. REQUIRES: the
+// mutex. Throws std::bad_alloc.
+void start_thread(Sampler& s, SampledThread& thread, const record::ThreadRecorder& recorder,
+                  std::uint64_t id, std::uint64_t cpu) {
   thread.ticker.stop();
   thread.recorder = nullptr;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.place = {};
   if (s.options.walk != nullptr && thread.stacks == nullptr) {
     thread.stacks = std::make_unique<Stacks>();
   }
   if (thread.stacks != nullptr) thread.stacks->depth = 0;
-  thread.id = os::thread_id();
-  thread.cpu_ns = os::thread_cpu_ns();
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.id = id;
+  thread.cpu_ns = cpu;
   thread.recorder = &recorder;
-  if (const int error = thread.ticker.start(s.options.signal, s.options.period_ns); error != 0) {
-    note_failure(s, error);
-    return;
+  const int error = thread.ticker.start(s.options.signal, s.options.period_ns, id);
+  if (error == 0) s.writer->count_thread(clock_of(thread.ticker.source()));
+  if (error != 0 && os::cpu_ns_of_thread(id)) note_failure(s, error);  // it has not ended
+}
+
+// REQUIRES: the mutex. Throws std::bad_alloc.
+SampledThread& add_thread(Sampler& s, std::uintptr_t self, std::uint64_t id) {
+  auto made = std::make_unique<SampledThread>();
+  s.threads.push_back(made.get());
+  made->self = self;
+  made->id = id;
+  return *made.release();
+}
+
+// The calling thread; nullptr: it is not known. REQUIRES: the mutex.
+SampledThread* this_thread() noexcept {
+  SampledThread* const found = ticked_thread();
+  // One with another id has ended unseen, and its pthread id is used again.
+  const bool is_other = found != nullptr && found != t_sampled && found->id != os::thread_id();
+  return is_other ? nullptr : found;
+}
+
+// The calling thread, which knows it from here on. REQUIRES: the mutex. Throws std::bad_alloc.
+SampledThread& own_thread(Sampler& s) {
+  SampledThread* thread = this_thread();
+  if (thread == nullptr) {
+    thread = &add_thread(s, static_cast<std::uintptr_t>(::pthread_self()), os::thread_id());
   }
-  s.writer->count_thread(clock_of(thread.ticker.source()));
+  thread->known_to_itself = true;
+  return *(t_sampled = thread);
+}
+
+bool is_sampled(const SampledThread& thread, const record::ThreadRecorder& recorder) noexcept {
+  return thread.recorder.load() == &recorder &&
+         thread.ticker.source() != os::CpuTicker::Source::kNone;
 }
 
 void on_begin_of_thread(record::ThreadRecorder& recorder) noexcept try {
@@ -233,14 +282,37 @@ void on_begin_of_thread(record::ThreadRecorder& recorder) noexcept try {
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   if (s.writer == nullptr || g_writer.load() == nullptr) return;
-  if (t_sampled == nullptr) {
-    auto made = std::make_unique<SampledThread>();
-    s.threads.push_back(made.get());
-    t_sampled = made.release();
-  }
-  start_thread(s, *t_sampled, recorder);
+  SampledThread& thread = own_thread(s);
+  if (is_sampled(thread, recorder)) return;  // since it was brought in
+  start_thread(s, thread, recorder, os::thread_id(), os::thread_cpu_ns());
 } catch (const std::bad_alloc&) {
   // The thread goes on without samples.
+}
+
+// For another thread, which may know its own since an earlier measurement. REQUIRES: the mutex.
+// Throws std::bad_alloc.
+SampledThread& listed_thread(Sampler& s, std::uintptr_t self, std::uint64_t id) {
+  for (SampledThread* const one : s.threads) {
+    if (one->self.load() == self && one->id == id) return *one;
+  }
+  SampledThread& made = add_thread(s, self, id);
+  made.listed = true;
+  made.next = g_listed.load();
+  g_listed = &made;
+  return made;
+}
+
+// With the mutex of the measurement.
+void sample_brought(record::ThreadRecorder& recorder, std::uintptr_t self,
+                    std::uint64_t id) noexcept try {
+  Sampler& s = sampler();
+  const std::lock_guard lock(s.mutex);
+  const auto cpu = os::cpu_ns_of_thread(id);
+  if (s.writer == nullptr || g_writer.load() == nullptr || !cpu) return;
+  SampledThread& thread = listed_thread(s, self, id);
+  if (!is_sampled(thread, recorder)) start_thread(s, thread, recorder, id, *cpu);
+} catch (const std::bad_alloc&) {
+  // It is sampled once it records something.
 }
 
 void on_end_of_thread() noexcept {
@@ -248,11 +320,28 @@ void on_end_of_thread() noexcept {
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   t_sampled->ticker.stop();
-  if (t_sampled->recorder != nullptr && g_writer.load() != nullptr && !g_paused.load()) {
+  if (t_sampled->recorder.load() != nullptr && g_writer.load() != nullptr && !g_paused.load()) {
     count_unsampled(s, *t_sampled, os::thread_cpu_ns());
   }
-  std::erase(s.threads, t_sampled);
-  delete std::exchange(t_sampled, nullptr);
+  SampledThread* const ended = std::exchange(t_sampled, nullptr);
+  ended->recorder = nullptr;
+  ended->self = 0;
+  ended->known_to_itself = false;
+  if (ended->listed) return;  // handlers of other threads may look at it
+  std::erase(s.threads, ended);
+  delete ended;
+}
+
+// Of the threads that others have brought in, the ones that know of it stay for a next time.
+// REQUIRES: the mutex; no handler runs, or finds the writer.
+void forget_listed(Sampler& s) noexcept {
+  g_listed = nullptr;
+  std::erase_if(s.threads, [](SampledThread* thread) {
+    const bool stays = !std::exchange(thread->listed, false) || thread->known_to_itself;
+    thread->next = nullptr;
+    if (!stays) delete thread;
+    return !stays;
+  });
 }
 
 // REQUIRES: the mutex.
@@ -320,6 +409,7 @@ void forget_sampler_after_fork() {
   g_writer = nullptr;
   g_in_handler = 0;
   for (SampledThread* const thread : s.threads) thread->ticker.forget();
+  forget_listed(s);
   std::erase_if(s.threads, [](const SampledThread* thread) { return thread != t_sampled; });
   s.writer.reset();
   new (&s.mutex) os::OwnedMutex;
@@ -334,13 +424,17 @@ void forget_sampler_after_fork() {
 
 }  // namespace
 
+std::string reason_against(int signal) {
+  if (os::is_free_for_ticks(signal)) return {};
+  return "the program uses their signal itself; --sample-signal names another one";
+}
+
 std::string start_sampling(const SampleOptions& options) {
   if (options.period_ns == 0) return {};
   stop_sampling();
   static constexpr record::ThreadHooks kHooks{on_begin_of_thread, on_end_of_thread, look};
-  if (!os::take_tick_signal(options.signal, on_tick)) {
-    return "the program uses their signal itself; --sample-signal names another one";
-  }
+  if (std::string reason = reason_against(options.signal); !reason.empty()) return reason;
+  if (!os::take_tick_signal(options.signal, on_tick)) return reason_of(errno);
   int error = 0;
   auto writer = spool::SampleWriter::create(record::running_spool(), options.period_ns, &error);
   if (writer == nullptr) {
@@ -366,6 +460,8 @@ std::string start_sampling(const SampleOptions& options) {
   return {};
 }
 
+void sample_brought_threads() noexcept { record::for_each_brought(sample_brought); }
+
 void stop_sampling() noexcept {
   Sampler& s = sampler();
   bool restricted = false;
@@ -383,6 +479,7 @@ void stop_sampling() noexcept {
       thread->recorder = nullptr;
       thread->place = {};
     }
+    forget_listed(s);
     s.writer.reset();
     restricted = s.filters.added();
     s.filters = {};
@@ -410,22 +507,23 @@ void note_signal_change(int signal) noexcept {
 }
 
 void stop_ticks_of_thread() noexcept {
-  if (t_sampled == nullptr || g_writer.load() == nullptr) return;
+  if (g_writer.load() == nullptr) return;
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
-  if (g_writer.load() == nullptr || end_if_restricted(s)) return;
-  t_sampled->ticker.stop();
+  SampledThread* const thread = this_thread();
+  if (thread == nullptr || g_writer.load() == nullptr || end_if_restricted(s)) return;
+  thread->ticker.stop();
   os::take_pending_tick(s.options.signal);
 }
 
 void start_ticks_of_thread() noexcept {
-  if (t_sampled == nullptr || g_writer.load() == nullptr) return;
+  if (g_writer.load() == nullptr) return;
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
-  os::CpuTicker& ticker = t_sampled->ticker;
-  if (g_writer.load() == nullptr || end_if_restricted(s)) return;
-  if (ticker.source() != os::CpuTicker::Source::kNone) return;
-  const int error = ticker.start(s.options.signal, s.options.period_ns);
+  SampledThread* const thread = this_thread();
+  if (thread == nullptr || g_writer.load() == nullptr || end_if_restricted(s)) return;
+  if (thread->ticker.source() != os::CpuTicker::Source::kNone) return;
+  const int error = thread->ticker.start(s.options.signal, s.options.period_ns, os::thread_id());
   if (error != 0) note_failure(s, error);
 }
 

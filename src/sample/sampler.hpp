@@ -31,9 +31,16 @@ struct SampleOptions {
   std::uint32_t (*line)(std::uint32_t region) noexcept = nullptr;
 };
 
-// Samples the running measurement: the calling thread from here on, others once they record.
+// The reason why nothing can be sampled by this signal at present; empty: there is none.
+std::string reason_against(int signal);
+// Samples the running measurement: the calling thread from here on, others once they record, or
+// are brought in (below).
 // Returns the reason why nothing is sampled; empty: it is.
 std::string start_sampling(const SampleOptions& options);
+// Samples the threads that another one has brought into the measurement (record::bring_in) and that
+// are not sampled yet, from here on. They need not record anything. REQUIRES: nobody changes their
+// recorders at the same time. Does nothing where nothing is sampled.
+void sample_brought_threads() noexcept;
 // Ends it, before the measurement is stopped. Does nothing where nothing is sampled.
 void stop_sampling() noexcept;
 // While it is paused, no samples are taken, and no thread has the CPU time of that stretch. Holds

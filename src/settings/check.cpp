@@ -52,7 +52,7 @@ void check_overhead(const Settings& settings) {
               settings.origin(other) + " needs; leave one of them out [TL113]");
 }
 
-void check_sampling(const Settings& settings, Measured measured) {
+void check_sampling(const Settings& settings) {
   if (!settings.flag(kSettings.sampling)) return;
   for (const auto other :
        {kSettings.c_functions, kSettings.async_tasks, kSettings.causes, kSettings.memory,
@@ -72,11 +72,6 @@ void check_sampling(const Settings& settings, Measured measured) {
   if (settings.text(kSettings.instrumenter) != "auto") {
     throw Error(settings.origin(kSettings.sampling) + " observes no calls; leave out " +
                 settings.origin(kSettings.instrumenter) + " [TL113]");
-  }
-  if (measured == Measured::kRunning) {
-    throw Error(settings.origin(kSettings.sampling) +
-                ": a process that runs already cannot be sampled so; start the program with "
-                "timeloom run [TL113]");
   }
 }
 
@@ -128,7 +123,7 @@ void check(const Settings& settings, Measured measured) {
   check_locks(settings);
   static_cast<void>(sample_period_of(settings));
   static_cast<void>(worker_choice_of(settings));
-  check_sampling(settings, measured);
+  check_sampling(settings);
   check_window(settings);
   check_results(settings, measured);
   if (measured == Measured::kRunning) check_running(settings);

@@ -21,7 +21,9 @@
 #include "python/launch/end/at_exit.hpp"
 #include "record/listener.hpp"
 #include "record/measurement.hpp"
+#include "sample/sampler.hpp"
 #include "settings/inheritance.hpp"
+#include "settings/sample_setting.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -110,6 +112,13 @@ void refuse_measured() {
   if (record::active() || record::is_listening()) throw Error("it is recorded already [TL070]");
 }
 
+// A run without calls and samples would be empty.
+void refuse_unsampled(const Settings& settings) {
+  if (!settings.flag(kSettings.sampling)) return;
+  const std::string reason = sample::reason_against(sample_signal_of(settings));
+  if (!reason.empty()) throw Error("no samples can be taken: " + reason + " [TL086]");
+}
+
 // False with a Python exception set.
 bool start(const std::string& run, PyObject* innermost) {
   int error = 0;
@@ -119,6 +128,7 @@ bool start(const std::string& run, PyObject* innermost) {
   const KnownDirectory spools = KnownDirectory(run, directory.id()).below("spool", &error);
   if (error != 0) throw Error("cannot open " + run + "/spool: " + reason_of(error) + " [TL211]");
   const Inheritance inheritance = load_inheritance(spools);
+  refuse_unsampled(inheritance.settings);
   SessionContext context{.run = run, .id = directory.id(), .program = inheritance.program};
   context.enters_open_calls = true;
   if (PyFrame_Check(innermost)) context.innermost = reinterpret_cast<PyFrameObject*>(innermost);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
@@ -87,6 +88,16 @@ bool raised() try { throw; } catch (const Error& error) {
   return false;
 }
 
+// Of samples that have ended in a program that was attached to, in which nothing is printed.
+constinit std::atomic<const char*> g_end_of_samples = nullptr;
+
+void keep_end_of_samples(const char* reason) noexcept { g_end_of_samples = reason; }
+
+void note_end_of_samples() {
+  const char* const reason = g_end_of_samples.exchange(nullptr);
+  if (reason != nullptr) record::note_property(kSamplesEnded, reason);
+}
+
 // Called without the GIL, on any thread.
 void print_end_of_samples(const char* reason) noexcept {
   std::fprintf(stderr, "%sno samples are taken from here on: %s [TL085]\n", line_start().c_str(),
@@ -110,23 +121,33 @@ decltype(sample::SampleOptions::walk) walk_for_estimates(const Settings& setting
   return leaves_out ? nullptr : walk_unseen;
 }
 
-// The program is recorded also where it cannot be sampled.
-void sample_session(const Settings& settings, const SessionPlan& plan) {
+// The functions that are told of samples that end or are missing.
+sample::SampleOptions sample_listeners(bool attached) {
+  if (attached) return {.on_end = keep_end_of_samples};
+  return {.on_end = print_end_of_samples, .on_failure = print_thread_without_samples};
+}
+
+// The program is recorded also where it cannot be sampled. `attached`: it has not asked for this,
+// so that its output is left alone.
+void sample_session(const Settings& settings, const SessionPlan& plan, bool attached) {
   const bool stacks = settings.flag(kSettings.sampling);
   sample::pause_sampling(!watching_session());  // until the session watches
   auto* const walk = stacks ? walk_functions : walk_for_estimates(settings, plan);
   const bool estimated = walk != nullptr && !stacks;
   const std::uint64_t period =
       estimated ? estimate_period_of(settings) : sample_period_of(settings);
-  const std::string reason =
-      sample::start_sampling({period, sample_signal_of(settings), print_end_of_samples,
-                              print_thread_without_samples, walk, line_of_region});
+  sample::SampleOptions options = sample_listeners(attached);
+  options.period_ns = period;
+  options.signal = sample_signal_of(settings);
+  options.walk = walk;
+  options.line = line_of_region;
+  const std::string reason = sample::start_sampling(options);
   const bool wanted = sample_period_of(settings) != 0;
-  if (!reason.empty() && wanted) {
+  if (!reason.empty() && wanted) record::note_property(kNoSamples, reason);
+  if (!reason.empty() && wanted && !attached) {
     print_line("no samples are taken: " + reason + " [TL086]");
-    record::note_property(kNoSamples, reason);
   }
-  if (!reason.empty() && !wanted) {
+  if (!reason.empty() && !wanted && !attached) {
     print_line("the time of functions that are throttled is not estimated: " + reason + " [TL175]");
   }
   if (stacks) record::define_metric(kSampledTimeMetric, kSampledTimeUnit, MetricValueType::kUint64);
@@ -136,7 +157,7 @@ void sample_session(const Settings& settings, const SessionPlan& plan) {
 void start_recording(Session& session) {
   const record::StartOptions start = start_options(session.settings, session.context, session.plan);
   record::start(start);
-  sample_session(session.settings, session.plan);
+  sample_session(session.settings, session.plan, session.context.enters_open_calls);
   begin_definitions(false);
   session.spool = start.spool_directory;
   session.start_ns = record::monotonic_ns();
@@ -169,6 +190,7 @@ bool begin_observing(Session& session) {
   const bool enters =
       session.context.enters_open_calls && observes_calls(*session.plan.instrumenter);
   if (from_here && enters) enter_open_calls(session.context.innermost);
+  session.plan.what.innermost = session.context.innermost;
   return watch(true);
 }
 
@@ -293,6 +315,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   }
   note_stretches();
   sample::stop_sampling();
+  note_end_of_samples();
   record::Totals totals;
   with_world_stopped([&] {
     end_threads();
@@ -365,7 +388,7 @@ void start_after_fork() {
   forget_tasks();
   forget_greenlets();
   record::start_in_child(start);
-  sample_session(s.settings, s.plan);
+  sample_session(s.settings, s.plan, false);
   begin_definitions(true);
   if (s.plan.instrumenter == &kSampling) define_sampled_code();
   watch_locks_in_child();

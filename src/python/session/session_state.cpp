@@ -110,7 +110,9 @@ bool watch(bool on) {
   if (watching_session() == on) return true;
   if (on && s.plan.what.c_functions) hide_return_of_set_profile(nullptr);
   if (on && !s.plan.instrumenter->install(s.plan.what)) return false;
+  s.plan.what.innermost = nullptr;
   if (!on) s.plan.instrumenter->uninstall();
+  if (on) sample::sample_brought_threads();
   set_watching(on);
   return true;
 }

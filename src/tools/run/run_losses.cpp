@@ -156,6 +156,9 @@ class Losses {
     if (const auto reason = properties.find(kNoSamples); reason != properties.end()) {
       add("no samples were taken: " + reason->second + " [TL086]", kMore);
     }
+    if (const auto reason = properties.find(kSamplesEnded); reason != properties.end()) {
+      add("from some time on no samples were taken: " + reason->second + " [TL085]", kMore);
+    }
     if (const auto reason = properties.find(kSampleFailure); reason != properties.end()) {
       add("a thread of the program could not be sampled: " + reason->second + " [TL088]", kMore);
     }

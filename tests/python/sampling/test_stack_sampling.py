@@ -178,6 +178,34 @@ def test_threads_and_a_forked_child(sampled):
 
 
 @needs_monitoring
+def test_threads_that_run_before_the_recording(tmp_path, timeloom_program):
+    """All of them are sampled, though no function begins for the first time."""
+    program = """
+        import timeloom
+        def forever(function):
+            while not ended: timed(function)
+        ended = False
+        threads = [threading.Thread(target=forever, args=(function,), name=function.__name__) for function in (sixty, thirty)]
+        for thread in threads: thread.start()
+        while not (taken["sixty"] and taken["thirty"]): time.sleep(0.001)
+        with timeloom.Measurement(output="run", sampling=True):
+            taken.update(sixty=0, thirty=0)
+            while min(taken["sixty"], taken["thirty"]) < 3e8: time.sleep(0.001)
+        ended = True
+        for thread in threads: thread.join()
+    """
+    (tmp_path / "program.py").write_text(COMMON + textwrap.dedent(program))
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, env=environment()
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    run = Run(tmp_path / "run", timeloom_program)
+    for name in ("sixty", "thirty"):
+        seconds, _ = run.shares("--thread", name)
+        assert 0.2 < seconds[name] == sum(seconds.values())
+
+
+@needs_monitoring
 def test_a_spawned_child(sampled):
     run, _, err = sampled(
         """

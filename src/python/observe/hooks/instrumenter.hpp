@@ -19,6 +19,9 @@ struct InstrumentOptions {
   bool tasks = false;   // see tasks.hpp
   bool lanes = false;   // of tasks, see lanes.hpp
   bool budget = false;  // see budget.hpp; without the others
+  // For one install(): the innermost frame of the program on the calling thread, where those inside
+  // are Timeloom's own; nullptr: all of them are the program's. Borrowed.
+  PyFrameObject* innermost = nullptr;
 };
 
 struct Instrumenter {

@@ -87,7 +87,8 @@ OpenCallNames names_of_threads() {
   return names;
 }
 
-void enter_on_others(const OpenCallNames& names) noexcept try {
+// Brings in all threads but the calling one that have frames. `enter`: with their calls.
+void bring_in_others(const OpenCallNames& names, bool enter) noexcept try {
   PyThreadState* const here = PyThreadState_Get();
   PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
   for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
@@ -97,7 +98,7 @@ void enter_on_others(const OpenCallNames& names) noexcept try {
     record::ThreadRecorder* const recorder =
         record::bring_in({thread->thread_id, thread->native_thread_id,
                           name == names.end() ? std::string() : name->second});
-    if (recorder != nullptr) enter_on(*recorder, frame);
+    if (recorder != nullptr && enter) enter_on(*recorder, frame);
   }
 } catch (const std::bad_alloc&) {
   return;
@@ -113,7 +114,7 @@ void enter_open_calls(PyFrameObject* innermost) noexcept {
       decide_for_others();
       decide_open_call(Ref::borrow(reinterpret_cast<PyObject*>(innermost)));
       const OpenCallNames names = names_of_threads();
-      with_world_stopped([&] { enter_on_others(names); });
+      with_world_stopped([&] { bring_in_others(names, true); });
     }
     if (innermost == nullptr || !record::t_recorder->attached()) return;
     enter_on(*record::t_recorder, interpreter_frame_of(innermost));
@@ -122,10 +123,23 @@ void enter_open_calls(PyFrameObject* innermost) noexcept {
   }
 }
 
-void define_open_code() noexcept {
+void define_open_code(PyFrameObject* innermost) noexcept {
   const ErrorGuard guard;
   const Unobserved nothing_of_this;
-  visit_threads([](unsigned long, Ref frame) { define_code_of(std::move(frame)); });
+  visit_threads([&](unsigned long thread, Ref frame) {
+    const bool here = innermost != nullptr && thread == PyThread_get_thread_ident();
+    if (here) frame = Ref::borrow(reinterpret_cast<PyObject*>(innermost));
+    define_code_of(std::move(frame));
+  });
+}
+
+void bring_in_running_threads() noexcept try {
+  const ErrorGuard guard;
+  const Unobserved nothing_of_this;
+  const OpenCallNames names = names_of_threads();
+  with_world_stopped([&] { bring_in_others(names, false); });
+} catch (const std::bad_alloc&) {
+  return;  // they are sampled from their first event on
 }
 
 }  // namespace timeloom::python

@@ -11,7 +11,10 @@ namespace timeloom::python {
 // memory calls are missing.
 void enter_open_calls(PyFrameObject* innermost) noexcept;
 
-// Defines the regions of their functions for stacks of samples, which need no enters.
-void define_open_code() noexcept;
+// Defines the regions of their functions for stacks of samples, which need no enters. `innermost`:
+// as above, but nullptr: all frames of the calling thread are the program's.
+void define_open_code(PyFrameObject* innermost = nullptr) noexcept;
+// The threads of Python that run already take part from here on, for samples: no call is entered.
+void bring_in_running_threads() noexcept;
 
 }  // namespace timeloom::python

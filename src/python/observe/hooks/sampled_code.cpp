@@ -32,7 +32,16 @@ PyObject* on_first_start(PyObject*, PyObject* const* arguments, std::size_t, PyO
   return Py_NewRef(begins_thread(code) ? Py_None : g_disable);
 }
 
-constexpr MonitoringEvent kFirstStart[] = {{"PY_START", on_first_start}};
+// PY_RESUME: a generator or a coroutine that has begun before goes on.
+PyObject* on_first_resume(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  PyCodeObject* const code = code_argument(arguments);
+  define_code(code, globals_of_event(code));
+  return Py_NewRef(g_disable);
+}
+
+constexpr MonitoringEvent kFirstEvents[] = {{"PY_START", on_first_start},
+                                            {"PY_RESUME", call_of_resume<on_first_resume>}};
 
 // The recorded region of the code object, marked where calls of it are not recorded any more; none:
 // UINT32_MAX.
@@ -106,11 +115,15 @@ void define_sampled_code() noexcept {
   PyErr_Clear();
 }
 
-const Instrumenter kSampling{
-    "sampling",
-    {},
-    false,
-    [](const InstrumentOptions&) { return define_open_code(), subscribe(kFirstStart); },
-    [] { unsubscribe(); }};
+const Instrumenter kSampling{"sampling",
+                             {},
+                             false,
+                             [](const InstrumentOptions& what) {
+                               define_open_code(what.innermost);
+                               if (!subscribe(kFirstEvents)) return false;
+                               bring_in_running_threads();
+                               return true;
+                             },
+                             [] { unsubscribe(); }};
 
 }  // namespace timeloom::python
