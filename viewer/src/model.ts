@@ -314,15 +314,31 @@ export interface Timed {
   readonly functions: readonly string[];
 }
 
-/** The times of a function in a selection, in part estimated from samples; errors of 0: measured. */
-export interface EstimateJson {
-  readonly region: number;
-  readonly own: number;
+/** Of times that are in part estimated from samples; 0: measured. */
+export interface ErrorsJson {
   readonly own_error: number;
-  readonly total: number;
   readonly total_error: number;
+}
+
+interface GuessJson extends ErrorsJson {
+  readonly own: number;
+  readonly total: number;
+}
+
+/** Of a function. */
+export interface EstimateJson extends GuessJson {
+  readonly region: number;
   readonly samples: number;
 }
+
+/** All that is estimated: of functions, and of call paths, some of which no other answer has. */
+export interface EstimatesJson {
+  readonly functions: readonly EstimateJson[];
+  readonly paths: readonly (GuessJson & { readonly path: number })[];
+  readonly added: { readonly parent: readonly number[]; readonly region: readonly number[] };
+}
+
+export const NO_ESTIMATES: EstimatesJson = { functions: [], paths: [], added: { parent: [], region: [] } };
 
 export type Order = "earliest" | "latest" | "longest";
 

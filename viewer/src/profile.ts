@@ -1,6 +1,7 @@
 // Tables and trees of a selection, computed from its sums by call path.
 import { type ByCause, NO_CAUSES, ofCause, sumCauses, suspensionIn } from "./causes";
-import { type EstimateJson, type GpuTimes, NONE, type Paths, type Profile, type Region, type Run } from "./model";
+import { EMPTY_PROFILE } from "./compare";
+import { type ErrorsJson, type EstimateJson, type EstimatesJson, type GpuTimes, NO_ESTIMATES, NONE, type Paths, type Profile, type Region, type Run } from "./model";
 
 /** The sums of a function, a module or a call path. */
 export interface Row {
@@ -28,6 +29,8 @@ export interface Node {
   readonly causes: ByCause;
   readonly total: number;
   readonly children: Node[];
+  /** Present where some of it is estimated. */
+  readonly guess?: ErrorsJson | undefined;
 }
 
 type Key = number | string;
@@ -101,13 +104,14 @@ export function moduleOf(region: Region | undefined): string {
 export const byModule = (profile: Profile, paths: Paths, regions: readonly Region[]): Row[] => rows(profile, paths, regions, (region) => moduleOf(regions[region]));
 
 /** The call tree; its root is not a function and contains everything. Children: the longest first. */
-export function callTree(profile: Profile, paths: Paths, regions: readonly Region[]): Node {
+export function callTree(profile: Profile, paths: Paths, regions: readonly Region[], { paths: guesses }: EstimatesJson = NO_ESTIMATES): Node {
+  const guessOf = new Map(guesses.map((one) => [one.path, one]));
   const root: Open = { region: NONE, visits: 0, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, children: [] };
   const nodes = new Map<number, Open>([[NONE, root]]);
   const nodeOf = (path: number) => {
     let node = nodes.get(path);
     if (!node) {
-      nodes.set(path, (node = { region: paths.region[path], visits: 0, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, children: [] }));
+      nodes.set(path, (node = { region: paths.region[path], visits: 0, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, children: [], guess: guessOf.get(path) }));
       nodeOf(paths.parent[path]).children.push(node);
     }
     return node;
@@ -134,6 +138,24 @@ export function gpuProfile({ path, starts, ticks }: GpuTimes, { parent }: Paths)
   path.forEach((one, i) => ((visits[one] = starts[i]), (own[one] = inclusive[one] = ticks[i])));
   for (let one = parent.length - 1; one >= 0; one--) if (parent[one] !== NONE) inclusive[parent[one]] += inclusive[one];
   return { count: parent.length, path: Int32Array.from(parent.keys()), visits, own, inclusive, causes: [], cutBegin: zeros(), cutEnd: zeros(), waiting: zeros(), min: zeros(), max: zeros() };
+}
+
+/** A profile with the times that are estimated in part, and its call paths. */
+export function estimated(profile: Profile, paths: Paths, { paths: guesses, added }: EstimatesJson): [Profile, Paths] {
+  if (!guesses.length) return [profile, paths];
+  const path = [...profile.path], places = new Map(path.map((one, i) => [one, i]));
+  for (const one of guesses) if (!places.has(one.path)) places.set(one.path, path.push(one.path) - 1);
+  const grown = (list: Float64Array) => Float64Array.from(path, (_, i) => list[i] ?? (list === profile.min ? Infinity : 0));
+  const all = { ...profile, count: path.length, path: Int32Array.from(path), causes: profile.causes.map(grown) } as Profile & Record<string, unknown>;
+  for (const name in all) if (all[name] instanceof Float64Array) Object.assign(all, { [name]: grown(all[name]) });
+  for (const one of guesses) [all.own[places.get(one.path)!], all.inclusive[places.get(one.path)!]] = [one.own, one.total];
+  return [all, { parent: Int32Array.from([...paths.parent, ...added.parent]), region: Int32Array.from([...paths.region, ...added.region]) }];
+}
+
+/** The errors of the rows by module. */
+export function errorsByModule(paths: Paths, regions: readonly Region[], estimates: EstimatesJson): Map<Key, ErrorsJson> {
+  const squares = estimates.paths.map((one) => ({ ...one, own: one.own_error ** 2, total: one.total_error ** 2 }));
+  return new Map(byModule(...estimated(EMPTY_PROFILE, paths, { ...estimates, paths: squares }), regions).map(({ key, own, total }) => [key, { own_error: Math.sqrt(own), total_error: Math.sqrt(total) }]));
 }
 
 /** Rows by function with the times that are estimated in part, the longest own time first. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NONE } from "../src/model";
+import { NO_ESTIMATES, NONE } from "../src/model";
 import { causeWords, mainCauseWords, NO_CAUSES, ofCause } from "../src/causes";
-import { byFunction, callees, callers, causesBelow, gpuProfile, histogram, callTree, inverted, largestFirst, merged, type Node, pruned, waitingBelow, weighted, withEstimates, without } from "../src/profile";
+import { byFunction, byModule, callees, callers, causesBelow, errorsByModule, estimated, gpuProfile, histogram, callTree, inverted, largestFirst, merged, type Node, pruned, waitingBelow, weighted, withEstimates, without } from "../src/profile";
 import { nameFilter } from "../src/source/match";
 import { generated } from "../src/source/generated";
 import { LaneBuilder } from "../src/source/lane";
@@ -167,6 +167,27 @@ test("bytes of call paths come with the most first, and are in their callers", (
 test("samples outside all calls are in no tree", () => {
   const paths = { parent: Int32Array.from([NONE]), region: Int32Array.from([5]) };
   assert.equal(callTree(gpuProfile({ complete: true, path: Int32Array.from([0, NONE]), starts: Float64Array.from([1, 9]), ticks: Float64Array.from([7, 900]) }, paths), paths, []).total, 7);
+});
+
+test("estimates of call paths are in the call tree and the modules, with their errors", () => {
+  const paths = { parent: Int32Array.of(NONE, 0, 0), region: Int32Array.of(0, 1, 2) };
+  const zeros = new Float64Array(3);
+  const profile = { count: 3, path: Int32Array.of(0, 1, 2), visits: Float64Array.of(1, 5, 1), own: Float64Array.of(50, 10, 40), inclusive: Float64Array.of(100, 10, 40), cutBegin: zeros, cutEnd: zeros, waiting: zeros, causes: [], min: Float64Array.of(100, 1, 40), max: Float64Array.of(100, 3, 40) };
+  const modules = ["app", "lib", "lib"].map((module, id) => ({ ...randomRun(1).run.regions[0], id, module }));
+  const estimates = {
+    functions: [],
+    paths: [{ path: 0, own: 20, own_error: 6, total: 100, total_error: 0 }, { path: 1, own: 30, own_error: 3, total: 40, total_error: 5 }, { path: 3, own: 10, own_error: 4, total: 10, total_error: 4 }, { path: 4, own: 7, own_error: 0, total: 7, total_error: 12 }],
+    added: { parent: [1, NONE], region: [2, 2] },
+  };
+  const [all, grown] = estimated(profile, paths, estimates);
+  const [root] = callTree(all, grown, modules, estimates).children;
+  assert.deepEqual([root.own, root.total, root.guess?.own_error], [20, 100, 6]);
+  const [given, exact] = root.children;
+  assert.deepEqual([given.own, given.total, given.visits, given.guess?.total_error, given.children[0].own, given.children[0].visits, exact.guess], [30, 40, 5, 5, 10, 0, undefined]);
+  assert.deepEqual(byModule(all, grown, modules).map(({ key, own, total, visits, min }) => [key, own, total, visits, min]), [["lib", 87, 87, 6, 1], ["app", 20, 100, 1, 100]]);
+  const errors = errorsByModule(paths, modules, estimates);
+  assert.deepEqual(["lib", "app"].map((key) => [errors.get(key)?.own_error, errors.get(key)?.total_error]), [[5, 13], [6, 0]]);
+  assert.deepEqual(estimated(profile, paths, NO_ESTIMATES), [profile, paths]);
 });
 
 test("estimates take the place of times, also of functions without a recorded call", () => {

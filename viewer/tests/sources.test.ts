@@ -159,8 +159,9 @@ test("memory and samples are read from the server, and memory from the data insi
     track: Int32Array.of(3), hit: Int32Array.of(7), region: Int32Array.of(-1), line: Int32Array.of(4), functions: ["libm: sin", ""],
   });
   assert.deepEqual(asked.at(-1), ["api/sampled", new Bytes().u32(5, 6).f64([1, 9]).u32(1, 0).u32(3).buffer]);
-  globalThis.fetch = (async () => new Response(JSON.stringify({ functions: [{ region: 1, own: 2, own_error: 3, total: 4, total_error: 5, samples: 6 }] }))) as typeof fetch;
-  assert.deepEqual((await source.estimates(whole, never)).map((one) => [one.region, one.own_error, one.total_error]), [[1, 3, 5]]);
+  globalThis.fetch = (async () => new Response(JSON.stringify({ functions: [{ region: 1, own: 2, own_error: 3, total: 4, total_error: 5, samples: 6 }], paths: [{ path: 7, own: 2 }], added: { parent: [3], region: [1] } }))) as typeof fetch;
+  const { functions, paths, added } = await source.estimates(whole, never);
+  assert.deepEqual([...functions.map((one) => [one.region, one.own_error, one.total_error]), paths[0].path, added.parent, added.region], [[1, 3, 5], 7, [3], [1]]);
 
   const section = (tag: number, content: Uint8Array) => new Uint8Array(new Bytes().u32(tag, content.length).raw(content).pad().buffer);
   const page = (amount: number, path: number) => {
@@ -171,7 +172,7 @@ test("memory and samples are read from the server, and memory from the data insi
   assert.throws(() => page(2, made.paths.parent.length), SourceError);
   await assert.rejects(page(2, 1).memory({ amount: 3, process: 0, time: 5 }, never), /held at an instant are not in this page/);
   await assert.rejects(page(2, 1).samples(whole, never), /Samples are not in this page/);
-  assert.deepEqual(await page(2, 1).estimates(whole, never), []);
+  assert.deepEqual((await page(2, 1).estimates(whole, never)).functions, []);
   assert.equal(page(2, 1).sampled, undefined, "single samples are not in every file");
   const sampledRun = new Bytes().raw(section(1, new TextEncoder().encode(JSON.stringify({ ...(description(made) as object), samples: true })))).raw(section(2, new Uint8Array(pathsBytes(made.paths)))).raw(section(0, new Uint8Array())).buffer;
   assert.equal((await decode(sampledRun).run(() => {})).facts.at(-1), "single samples are not in this file");

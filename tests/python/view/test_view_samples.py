@@ -181,13 +181,34 @@ def test_estimates_are_the_ones_of_the_report(tmp_path, program, timeloom):
         described = viewer.wait().description()
         assert described["throttled"]
         for part in ((0.0, float(described["length"] + 1)), (described["length"] // 4, described["length"] // 2)):
-            answer = json.loads(viewer.ask("estimates", struct.pack("<2d2I", *part, 0, 0)))["functions"]
-            found = {described["regions"][one["region"]]["name"]: one for one in answer}
+            answer = json.loads(viewer.ask("estimates", struct.pack("<2d2I", *part, 0, 0)))
+            found = {described["regions"][one["region"]]["name"]: one for one in answer["functions"]}
+            paths = viewer.paths() + list(zip(*answer["added"].values(), strict=True))
+            of_paths = {names_of(one["path"], paths, described): one for one in answer["paths"]}
             stretch = [f"{one / 1e9:.9f}s" for one in part]
             words = ["--from", stretch[0], "--to", stretch[1]]
-            rows = json.loads(timeloom("report", "--json", "--min-percent", "0", *words, run).stdout)["flat"]["rows"]
-            marked = {row["name"]: row for row in rows if row["own_estimated"] or row["inclusive_estimated"]}
-            assert len(marked) >= 8 and found.keys() == marked.keys()
-            for name, row in marked.items():
-                for key, of_report in (("own", "exclusive_s"), ("own_error", "own_error_s"), ("total", "inclusive_s"), ("total_error", "inclusive_error_s")):
-                    assert found[name][key] == pytest.approx(row[of_report] * 1e9, rel=1e-5, abs=1000), (name, key)
+            report = json.loads(timeloom("report", "--json", "--flat", "--tree", "--min-percent", "0", *words, run).stdout)
+            marked = {row["name"]: row for row in report["flat"]["rows"] if row["own_estimated"] or row["inclusive_estimated"]}
+            assert len(marked) >= 8
+            assert_same_times(found, marked)
+            callers, marked = {}, {}
+            for row in report["tree"]["rows"]:
+                names = callers[row["id"]] = (*callers.get(row["parent"], ()), row["name"])
+                if row["own_estimated"] or row["inclusive_estimated"]:
+                    marked[names] = row
+            assert len(marked) >= 8
+            assert_same_times(of_paths, marked)
+
+
+def names_of(path, paths, described):
+    if path == NONE:
+        return ()
+    parent, region = paths[path]
+    return (*names_of(parent, paths, described), described["regions"][region]["name"])
+
+
+def assert_same_times(found, marked):
+    assert found.keys() == marked.keys()
+    for name, row in marked.items():
+        for key, of_report in (("own", "exclusive_s"), ("own_error", "own_error_s"), ("total", "inclusive_s"), ("total_error", "inclusive_error_s")):
+            assert found[name][key] == pytest.approx(row[of_report] * 1e9, rel=1e-5, abs=1000), (name, key)

@@ -30,7 +30,7 @@ function Box({ title, children }: { title: string; children: ComponentChildren }
 
 function Sandwich({ data, func }: { data: Profiled; func: number }) {
   const { run, navigator, viewing } = useOpened();
-  const region = run.regions[func], estimates = useEstimates(data);
+  const region = run.regions[func], estimates = useEstimates(data).functions;
   const parts = useMemo(() => ({
     row: withEstimates(byFunction(data.profile, data.paths, run.regions), estimates).find((row) => row.key === func), in: callers(data.profile, data.paths, func), out: callees(data.profile, data.paths, func),
   }), [data, func, estimates]);

@@ -2,8 +2,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { causeWords, mainCauseWords } from "../causes";
 import { count, duration, fileAndLine, percent } from "../format";
-import { byFunction, byModule, ownTime, type Row, tellsWaiting, withEstimates } from "../profile";
-import { BEYOND, Cell, Head, scrolled } from "./cells";
+import type { ErrorsJson } from "../model";
+import { byFunction, byModule, errorsByModule, estimated, ownTime, type Row, tellsWaiting, withEstimates } from "../profile";
+import { BEYOND, Cell, guessed, Head, scrolled } from "./cells";
 import { useEstimates, useOpened, type Profiled } from "./hooks";
 import { NoRows, SoughtField, useSought } from "./Sought";
 
@@ -31,14 +32,16 @@ const TITLES: Record<Column, [string, string]> = {
 
 export function SumsTable({ data, by }: { data: Profiled; by: "function" | "module" }) {
   const { run, viewing } = useOpened();
-  const estimates = useEstimates(data), estimated = new Map(estimates.map((one) => [one.region as number | string, one]));
+  const estimates = useEstimates(data);
   const [sort, setSort] = useState<Column>("own");
   const [all, setAll] = useState(false);
   const sought = useSought();
   const nameOf = (row: Row) => (typeof row.key === "string" ? row.key : run.regions[row.key]?.name ?? BEYOND);
-  const every = useMemo(() => {
-    const list = by === "function" ? withEstimates(byFunction(data.profile, data.paths, run.regions), estimates) : byModule(data.profile, data.paths, run.regions);
-    return list.sort((a, b) => (sort === "name" ? nameOf(a).localeCompare(nameOf(b)) : valueOf[sort](b) - valueOf[sort](a)));
+  const [every, errors] = useMemo(() => {
+    const [list, guesses]: [Row[], Map<Row["key"], ErrorsJson>] = by === "function"
+      ? [withEstimates(byFunction(data.profile, data.paths, run.regions), estimates.functions), new Map(estimates.functions.map((one) => [one.region, one]))]
+      : [byModule(...estimated(data.profile, data.paths, estimates), run.regions), errorsByModule(data.paths, run.regions, estimates)];
+    return [list.sort((a, b) => (sort === "name" ? nameOf(a).localeCompare(nameOf(b)) : valueOf[sort](b) - valueOf[sort](a))), guesses];
   }, [data, by, sort, estimates]);
   const rows = sought.all ? every : every.filter((row) => sought.keeps(nameOf(row), typeof row.key === "number" ? run.regions[row.key]?.file ?? "" : ""));
   const own = rows.reduce((sum, row) => sum + row.own, 0);
@@ -55,16 +58,15 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
         <thead><tr><Head>share</Head>{head("own")}{split && <>{head("working")}{head("waiting")}{run.causes && <th scope="col" title="The cause of most of the waiting, with its share of it">waits for</th>}</>}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col" class="place">place</th>}</tr></thead>
         <tbody>
           {rows.slice(0, all ? rows.length : MANY).map((row) => {
-            const region = typeof row.key === "number" ? run.regions[row.key] : undefined, guess = estimated.get(row.key);
-            const time = (ticks: number, error = 0) => <Cell title={error ? `± ${duration(error)}, estimated from samples: calls were left out for --overhead` : undefined}>{error ? "~" : ""}{duration(ticks)}</Cell>;
+            const region = typeof row.key === "number" ? run.regions[row.key] : undefined, guess = errors.get(row.key);
             return (
               <tr key={row.key}>
                 <td class="number share"><span class="bar" style={{ width: `${(100 * row.own) / whole}%` }} /><span>{percent(row.own, whole)}</span></td>
-                {time(row.own, guess?.own_error)}
+                <Cell>{guessed(row.own, guess?.own_error)}</Cell>
                 {split && <><Cell>{duration(row.own - row.waiting)}</Cell><Cell>{duration(row.waiting)}</Cell>{run.causes && <td class="cause" title={causeWords(row.causes)}>{mainCauseWords(row.causes)}</td>}</>}
-                {time(row.total, guess?.total_error)}
+                <Cell>{guessed(row.total, guess?.total_error)}</Cell>
                 <td class="number" title={row.cut ? `${count(row.cut)} of them go on outside the selection` : ""}>{count(row.visits)}{row.cut ? <span class="faint">*</span> : ""}</td>
-                <Cell>{guess?.total_error ? "–" : duration(mean(row))}</Cell><td class="number extreme">{duration(row.min)}</td><td class="number extreme">{duration(row.max)}</td>
+                <Cell>{guess?.total_error ? "–" : duration(mean(row))}</Cell><td class="number extreme">{duration(row.visits && row.min)}</td><td class="number extreme">{duration(row.max)}</td>
                 <th scope="row" class="name">
                   <Swatch region={region} />
                   {region ? <button class="link" title="Callers, callees and durations" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : nameOf(row)}

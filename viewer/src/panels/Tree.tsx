@@ -2,9 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { count, duration, percent } from "../format";
-import { callTree, type Node, pruned, tellsWaiting } from "../profile";
-import { BEYOND, Empty, Head, scrolled } from "./cells";
-import { type Profiled, useOpened } from "./hooks";
+import { callTree, estimated, type Node, pruned, tellsWaiting } from "../profile";
+import { BEYOND, Empty, guessed, Head, scrolled } from "./cells";
+import { type Profiled, useEstimates, useOpened } from "./hooks";
 import { NoRows, SoughtField, useSought } from "./Sought";
 
 const MOST_ROWS = 500;
@@ -39,9 +39,10 @@ function shownOf<N extends Node>(root: N, toggled: ReadonlySet<string>, through:
 export function ProfileTree({ data }: { data: Profiled }) {
   const { run } = useOpened();
   const split = tellsWaiting(run);
-  const root = useMemo(() => callTree(data.profile, data.paths, run.regions), [data]);
+  const estimates = useEstimates(data);
+  const root = useMemo(() => callTree(...estimated(data.profile, data.paths, estimates), run.regions, estimates), [data, estimates]);
   return <Tree root={root} heads={["total", "own", ...(split ? ["waiting"] : []), "visits"]}
-    cells={(node) => [duration(node.total), duration(node.own), ...(split ? [duration(node.waiting)] : []), count(node.visits)]} />;
+    cells={(node) => [guessed(node.total, node.guess?.total_error), guessed(node.own, node.guess?.own_error), ...(split ? [duration(node.waiting)] : []), count(node.visits)]} />;
 }
 
 interface Props<N extends Node> {

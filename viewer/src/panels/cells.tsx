@@ -1,5 +1,6 @@
 // Elements that tables share.
 import type { ComponentChildren } from "preact";
+import { duration } from "../format";
 
 interface Inside {
   children?: ComponentChildren;
@@ -8,6 +9,9 @@ interface Inside {
 
 /** A cell with a number. */
 export const Cell = ({ children, title }: Inside) => <td class="number" title={title}>{children}</td>;
+
+/** A time that may be estimated. */
+export const guessed = (ticks: number, error = 0): ComponentChildren => (error ? <span title={`± ${duration(error)}, estimated from samples: calls were left out for --overhead`}>~{duration(ticks)}</span> : duration(ticks));
 
 /** The head of a column of numbers. */
 export const Head = ({ children, title }: Inside) => <th scope="col" class="number" title={title}>{children}</th>;

@@ -3,7 +3,7 @@ import { createContext } from "preact";
 import { useContext, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { Theme } from "../colour";
 import { EMPTY_PROFILE, scopesOf } from "../compare";
-import type { EstimateJson, Paths, Profile, Run, Selection } from "../model";
+import { type EstimatesJson, NO_ESTIMATES, type Paths, type Profile, type Run, type Selection } from "../model";
 import { pathsOf, type Source } from "../source/source";
 import type { Comparing, Navigator } from "../state/commands";
 import type { Store } from "../state/store";
@@ -62,7 +62,6 @@ export function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, question:
   return answer;
 }
 
-const NO_ESTIMATES: readonly EstimateJson[] = [];
 
 export interface Profiled {
   readonly profile: Profile;
@@ -82,11 +81,11 @@ export function useProfile(): Answer<Profiled> {
   }, [selection, selection ? null : range, selection ? null : filter, grown]);
 }
 
-/** The functions of which some time is estimated from samples: of these data, not of the ones before. */
-export function useEstimates(data: Profiled): readonly EstimateJson[] {
+/** The times that are estimated from samples: of these data, not of the ones before. */
+export function useEstimates(data: Profiled): EstimatesJson {
   const { run, source } = useOpened();
-  const { value } = useAnswer(async (signal) => ({ data, rows: run.throttled ? await source.estimates(data.scope, signal) : NO_ESTIMATES }), [data], 0);
-  return value?.data === data ? value.rows : NO_ESTIMATES;
+  const { value } = useAnswer(async (signal) => ({ data, all: run.throttled ? await source.estimates(data.scope, signal) : NO_ESTIMATES }), [data], 0);
+  return value?.data === data ? value.all : NO_ESTIMATES;
 }
 
 export interface ProfiledPair {

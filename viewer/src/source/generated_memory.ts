@@ -51,6 +51,9 @@ export async function remembering(): Promise<Source> {
       added: { parent: Int32Array.of(3), region: Int32Array.of(run.regions.length) }, functions: ["libopenblas: dgemm_kernel", ""],
     }),
     sampled: async (range: MessageRange) => timedIn(samplesOf(run.regions.length, length), range),
-    estimates: async () => [{ region: 3, own: 5e8, own_error: 4e6, total: 5e8, total_error: 0, samples: 500 }],
+    estimates: async () => {
+      const guess = { own: 5e8, own_error: 4e6, total: 5e8, total_error: 0 };
+      return { functions: [{ region: 3, ...guess, samples: 500 }], paths: [{ path: paths.region.indexOf(3), ...guess }], added: { parent: [], region: [] } };
+    },
   });
 }

@@ -1,5 +1,5 @@
 // A run served by `timeloom view`.
-import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, EstimateJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Timed, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, EstimatesJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Timed, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
@@ -79,8 +79,8 @@ export class HttpSource implements Source {
     return wire.timedAnswer(await this.binary("sampled", wire.messagesRequest(range), signal));
   }
 
-  async estimates(selection: Selection, signal: AbortSignal): Promise<readonly EstimateJson[]> {
-    return ((await (await this.ask("estimates", wire.tableRequest(selection), signal)).json()) as { functions: EstimateJson[] }).functions;
+  async estimates(selection: Selection, signal: AbortSignal): Promise<EstimatesJson> {
+    return (await this.ask("estimates", wire.tableRequest(selection), signal)).json() as Promise<EstimatesJson>;
   }
 
   async memory(question: MemoryQuestion, signal: AbortSignal): Promise<Memory> {

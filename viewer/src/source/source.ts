@@ -1,6 +1,6 @@
 // The sources of a run: the server, or the data inside the page.
-import type { Bundle, Bundled, CallDetails, CallRange, Calls, EstimateJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Timed, Values, ValuesRange } from "../model";
-import { AMOUNTS } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, Calls, EstimatesJson, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, Memory, MemoryQuestion, MessageRange, Paths, Profile, Progress, Run, Sampled, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Timed, Values, ValuesRange } from "../model";
+import { AMOUNTS, NO_ESTIMATES } from "../model";
 
 /** A problem, described for users. */
 export class SourceError extends Error {
@@ -26,8 +26,7 @@ export interface Source {
   /** Single samples, at most `limit` of a location; of a location with more, the samples of a column are one. Absent: the
       source has none. */
   sampled?(range: MessageRange, signal: AbortSignal): Promise<Timed>;
-  /** The functions of which something is estimated. */
-  estimates(selection: Selection, signal: AbortSignal): Promise<readonly EstimateJson[]>;
+  estimates(selection: Selection, signal: AbortSignal): Promise<EstimatesJson>;
   memory(question: MemoryQuestion, signal: AbortSignal): Promise<Memory>;
   call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null>;
   /** The lines of a function. */
@@ -56,7 +55,7 @@ const absent = (what: string): never => {
 export const NOT_HERE = {
   memory: async ({ amount }: MemoryQuestion): Promise<Memory> => absent(`Bytes ${AMOUNTS[amount]} are`),
   samples: async (): Promise<Sampled> => absent("Samples are"),
-  estimates: async () => [],
+  estimates: async () => NO_ESTIMATES,
 };
 
 /** Where the work of GPUs is not known. */

@@ -80,10 +80,19 @@ test("estimated times have a mark in the table of functions", async () => {
   const row = page.locator(".panel tbody tr").first();
   assert.equal((await texts(page, ".panel tbody td.number:has-text('~')")).length, 1);
   assert.match(await row.innerText(), /plate\.Slab\.relax/);
-  assert.match(await row.locator("td", { hasText: "~500 ms" }).getAttribute("title"), /± 4\.00 ms/);
+  assert.match(await row.locator("td span", { hasText: "~500 ms" }).getAttribute("title"), /± 4\.00 ms/);
   await row.locator("button.link").click();
   await page.waitForSelector("text=total 500 ms · own ~500 ms ± 4.00 ms");
   await close();
+});
+
+test("estimated times have the same mark in the call tree and in the table of modules", async () => {
+  for (const panel of ["tree", "modules"]) {
+    const { page, close } = await open(`?memory#panel=${panel}`);
+    await page.waitForSelector(".panel td:has-text('~')");
+    assert.match(await page.locator(".panel td.number span[title]", { hasText: "~" }).first().getAttribute("title"), /± 4\.00 ms, estimated from samples: calls were left out for --overhead/);
+    await close();
+  }
 });
 
 test("without memory there is no tab for it", async () => {
