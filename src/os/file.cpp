@@ -145,6 +145,15 @@ File File::copy_of(int fd, int* error) noexcept {
   return file;
 }
 
+File File::in_memory(std::span<const std::byte> bytes, int* error) noexcept {
+  File file{::memfd_create("timeloom", MFD_CLOEXEC)};
+  *error = file.is_open() ? 0 : errno;
+  if (*error != 0) return file;
+  file.remember();
+  *error = file.write_at(0, bytes);
+  return file;
+}
+
 void File::remember() noexcept {
   struct stat status {};
   if (::fstat(fd_, &status) != 0) return;

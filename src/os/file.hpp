@@ -33,6 +33,8 @@ class File {
   static File open_read(const std::string& path, int* error) noexcept;
   // Another descriptor of the same file, pipe or socket as `fd`.
   static File copy_of(int fd, int* error) noexcept;
+  // A file with these bytes that lies in memory and has no path.
+  static File in_memory(std::span<const std::byte> bytes, int* error) noexcept;
   // The same for a name in an open directory; os::Directory calls them. A link is not followed.
   static File create_exclusive_at(int directory, const std::string& name, int* error) noexcept;
   static File open_read_at(int directory, const std::string& name, int* error) noexcept;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "core/checksum.hpp"
 
@@ -42,9 +43,13 @@ SectionFile::SectionFile(const std::filesystem::path& path, std::uint64_t magic,
     : path_(path), magic_(magic), raise_(raise) {
   int error = 0;
   file_ = os::File::open_read(path.string(), &error);
-  if (error == 0) size_ = file_.size(&error);
-  if (error != 0) raise_(path.string() + ": " + std::generic_category().message(error));
-  find_sections();
+  find_sections(error);
+}
+
+SectionFile::SectionFile(os::File file, std::filesystem::path path, std::uint64_t magic,
+                         Raise raise)
+    : path_(std::move(path)), magic_(magic), raise_(raise), file_(std::move(file)) {
+  find_sections(0);
 }
 
 void SectionFile::refuse() const {
@@ -60,7 +65,9 @@ void SectionFile::read_at(std::uint64_t at, void* to, std::size_t size) const {
   if (file_.read_at(at, bytes, &error) != size || error != 0) refuse();
 }
 
-void SectionFile::find_sections() {
+void SectionFile::find_sections(int error) {
+  if (error == 0) size_ = file_.size(&error);
+  if (error != 0) raise_(path_.string() + ": " + std::generic_category().message(error));
   std::uint64_t magic = 0, at = sizeof magic;
   read_at(0, &magic, sizeof magic);
   if (magic != magic_) refuse();

@@ -51,6 +51,8 @@ class SectionFile {
 
   // Finds the sections.
   SectionFile(const std::filesystem::path& path, std::uint64_t magic, Raise raise);
+  // The same in an open file; the path is only told.
+  SectionFile(os::File file, std::filesystem::path path, std::uint64_t magic, Raise raise);
 
   // Without the end.
   const std::vector<Section>& sections() const noexcept { return sections_; }
@@ -61,7 +63,7 @@ class SectionFile {
 
  private:
   void read_at(std::uint64_t at, void* to, std::size_t size) const;
-  void find_sections();
+  void find_sections(int error);
 
   std::filesystem::path path_;
   std::uint64_t magic_;

@@ -82,6 +82,7 @@ std::unique_ptr<SpoolSource> LiveReader::look() try {
   const SpoolSource::Look look{os::now(), os::hostname(), &regions_};
   auto source = std::make_unique<SpoolSource>(spools, SpoolSource::RankResults::kIgnored, &names_,
                                               &look, packed_ranks_of(run));
+  source->add_samples(names_);
   regions_ = source->definitions().regions;
   if (source->running() != 0) remember(source->definitions().groups);
   return source;

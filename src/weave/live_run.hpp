@@ -44,9 +44,9 @@ class LiveReader {
   // Throws Error if there is no such directory.
   explicit LiveReader(const std::filesystem::path& run);
 
-  // The records so far, with the calls of living processes open until now. Regions keep the numbers
-  // that they had in the look before. Null: there are no spools, since the run has been woven.
-  // Throws Error, also when another directory has taken the place of the run.
+  // The records so far, with the calls of living processes open until now, and the samples. Regions
+  // keep the numbers that they had in the look before. Null: there are no spools, since the run has
+  // been woven. Throws Error, also when another directory has taken the place of the run.
   std::unique_ptr<SpoolSource> look();
   // True if the same directory has been woven, and its recording has ended; even under a new name.
   bool was_woven() const noexcept;

@@ -41,6 +41,11 @@ Reader::Reader(const std::filesystem::path& path) : file_(path, kMagic, refuse) 
   read_tables();
 }
 
+Reader::Reader(os::File file) : file_(std::move(file), "the samples so far", kMagic, refuse) {
+  check_sections();
+  read_tables();
+}
+
 void Reader::check_sections() const {
   if (file_.sections().empty()) file_.refuse();
   std::uint32_t wanted = kTables;

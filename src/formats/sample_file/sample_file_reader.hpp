@@ -16,6 +16,8 @@ class Reader {
  public:
   // Opens the file and reads its tables.
   explicit Reader(const std::filesystem::path& path);
+  // The same of bytes that lie in memory.
+  explicit Reader(os::File file);
 
   // In order of their regions.
   const std::vector<Function>& functions() const noexcept { return functions_; }

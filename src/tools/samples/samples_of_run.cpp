@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/known_directory.hpp"
 #include "formats/sample_file/sample_file_reader.hpp"
 #include "tools/report/native/native_times.hpp"
 #include "tools/samples/regions_of_file.hpp"
@@ -90,6 +92,15 @@ RunSamples samples_of_run(const std::filesystem::path& run, const Definitions& d
                 "--sampling, or leave out --samples [TL726]");
   }
   sample_file::Reader file(single_samples(directory));
+  return SamplesOfRun(file, definitions).take();
+}
+
+RunSamples samples_so_far(const std::string& bytes, const Definitions& definitions) {
+  int error = 0;
+  os::File memory = os::File::in_memory(std::as_bytes(std::span(bytes)), &error);
+  if (error != 0)
+    throw Error("the samples so far cannot be read: " + reason_of(error) + " [TL155]");
+  sample_file::Reader file(std::move(memory));
   return SamplesOfRun(file, definitions).take();
 }
 

@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "core/text/message_id.hpp"
+#include "core/throttled.hpp"
 #include "run/run_directory.hpp"
 #include "tools/run/open_run.hpp"
+#include "tools/samples/samples_of_run.hpp"
 #include "tools/view/view_describe.hpp"
 #include "tools/view/viewed_run.hpp"
 #include "view/index/stored_index.hpp"
@@ -34,6 +37,14 @@ constexpr auto kOthersWeave = 10s, kOthersAfterKill = 1s;
 constexpr auto kLongestEnd = 2min;  // of a program whose measurement has ended; it may never end
 constexpr int kNicer = 10;          // the measured program comes first
 
+// The bytes of a file of the samples so far. Empty: there are none, or they stand for throttled
+// functions as well, whose times are estimated once the run is woven.
+std::string take_samples(weave::SpoolSource& source) {
+  if (source.samples().empty() || ThrottledFunctions(source.definitions().properties).any())
+    return {};
+  return source.take_sample_file();
+}
+
 // The definitions without losses that only a result would have: the program still runs, and its
 // open calls go on.
 Definitions as_running(Definitions all) {
@@ -51,6 +62,11 @@ struct State {
         }) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+
+  void set_samples(std::string bytes) {
+    content.set_samples(
+        [this, bytes = std::move(bytes)] { return samples_so_far(bytes, definitions); });
+  }
 
   Definitions definitions;
   view::Content content;
@@ -136,12 +152,15 @@ bool LiveView::look() {
     const std::unique_ptr<weave::SpoolSource> source = reader_.look();
     if (!source) return false;
     states_.progress().events = 0;
+    std::string samples = take_samples(*source);
     // One thread: the program needs the other processors.
     index_ = view::make_passing_index(*source, states_.progress(), 1, index_.get());
     const bool running = source->running() != 0;
     Definitions definitions = source->definitions();
     if (running) definitions = as_running(std::move(definitions));
+    if (samples.empty()) definitions.properties.erase(kSampleCount);
     const auto state = std::make_shared<State>(std::move(definitions), run_.string());
+    if (!samples.empty()) state->set_samples(std::move(samples));
     state->content.set_sources(sources_);
     state->content.set_index(index_);
     state->content.settle();

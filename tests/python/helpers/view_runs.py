@@ -1,10 +1,11 @@
 """Copies of recorded runs, with a viewer of them where a test asks for one."""
 
 import shutil
+import struct
 
 import pytest
 from converted import each_run, recorded
-from view_client import NONE, Viewer
+from view_client import EVER, NONE, Fields, Viewer
 
 __all__ = ["each_run"]
 
@@ -43,3 +44,15 @@ def named_table(viewer, description, *arguments):
         table[names(path)] = (*sums, min(shortest, row[5]), max(longest, row[6]))
     return table
 
+
+def single_samples(viewer, begin=0.0, end=EVER, tracks=(), limit=100_000, columns=4096):
+    """[{track, name of the function, of the call around it, line, time, samples, most, nanoseconds}]"""
+    body = viewer.ask("sampled", struct.pack(f"<2I2d2I{len(tracks)}I", limit, columns, begin, end, len(tracks), 0, *tracks))
+    fields = Fields(body)
+    count, _ = fields.u32(2)
+    samples, first, last, ticks, most = [fields.f64(count) for _ in range(5)]
+    track, hit, region, line = [fields.u32(count) for _ in range(4)]
+    names = [one["name"] for one in viewer.description()["regions"]] + body[fields.at :].decode().split("\n")[:-1]
+    named = [[None if one == NONE else names[one] for one in numbers] for numbers in (hit, region)]
+    keys = ("track", "hit", "region", "line", "first", "last", "samples", "most", "ns")
+    return [dict(zip(keys, one, strict=True)) for one in zip(track, *named, line, first, last, samples, most, ticks, strict=True)]

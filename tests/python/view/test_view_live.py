@@ -1,16 +1,18 @@
 """`timeloom view` of a program that runs: its states grow, and the last one is the woven run."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from streams import environment
 from view_client import Viewer
-from view_runs import named_table
+from view_runs import named_table, single_samples
 
 pytestmark = pytest.mark.any_python
 PROGRAM = """
@@ -46,9 +48,7 @@ def running(tmp_path, program, monkeypatch):
     Path("app.py").write_text(PROGRAM)
     with subprocess.Popen([program, "run", "--quiet", "-o", "run", "app.py"], env=environment()) as process:
         try:
-            while not Path("ready").exists():
-                assert process.poll() is None
-                time.sleep(0.01)
+            until_ready(process)
             yield process
         finally:
             Path("stop").touch()
@@ -78,6 +78,60 @@ class LiveViewer(Viewer):
     def await_woven(self):
         self.await_live(lambda live: live["stage"] == "woven")
         return self.description()
+
+
+BUSY = """
+import os, time
+
+def spin():
+    end = time.thread_time() + 0.05
+    while time.thread_time() < end: pass
+
+while not os.path.exists("stop"):
+    spin()
+    open("ready", "w").close()
+"""
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--sample=1ms", pytest.param("--sampling", marks=pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring"))],
+)
+def test_the_samples_so_far(tmp_path, program, monkeypatch, option):
+    """They grow with the run, and the ones of a state are the first ones of the next."""
+    monkeypatch.chdir(tmp_path)
+    Path("app.py").write_text(BUSY)
+    with subprocess.Popen([program, "run", "--quiet", "-o", "run", option, "app.py"], env=environment()) as process:
+        try:
+            until_ready(process)
+            with LiveViewer(program, Path("run")) as viewer:
+                states = []
+                while len(states) < 3:
+                    assert viewer.next_state()["samples"]
+                    states.append(samples_of_main_thread(viewer))
+                Path("stop").touch()
+                viewer.await_woven()
+                states.append(samples_of_main_thread(viewer))
+        finally:
+            Path("stop").touch()
+            process.wait(timeout=120)
+    for before, after in itertools.pairwise(states):
+        first = after[: len(before)]
+        assert 0 < len(before) < len(after)
+        assert [one["ns"] for one in first] == [one["ns"] for one in before]
+        # The rate of the clock becomes known better.
+        assert [one["first"] for one in first] == pytest.approx([one["first"] for one in before], rel=0.01)
+    assert "__main__.spin" in {one["region"] for one in states[0]}
+
+
+def until_ready(process):
+    while not Path("ready").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+def samples_of_main_thread(viewer):
+    return single_samples(viewer, tracks=(0,))
 
 
 def pid_of_program():

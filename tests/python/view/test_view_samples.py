@@ -11,6 +11,7 @@ from html_page import each_data_of, sections_of
 from sampled_runs import recorder
 from streams import PROGRAMS, environment
 from view_client import EVER, NONE, Fields, Viewer
+from view_runs import single_samples
 
 pytestmark = pytest.mark.any_python
 
@@ -60,19 +61,6 @@ def samples_of(viewer, begin=0.0, end=EVER, tracks=()):
         return (*named(parent), names[region])
 
     return {named(one): sums for one, *sums in zip(path, samples, ticks, strict=True)}
-
-
-def single_samples(viewer, begin=0.0, end=EVER, tracks=(), limit=100_000, columns=4096):
-    """[{track, name of the function, of the call around it, line, time, samples, most, nanoseconds}]"""
-    body = viewer.ask("sampled", struct.pack(f"<2I2d2I{len(tracks)}I", limit, columns, begin, end, len(tracks), 0, *tracks))
-    fields = Fields(body)
-    count, _ = fields.u32(2)
-    samples, first, last, ticks, most = [fields.f64(count) for _ in range(5)]
-    track, hit, region, line = [fields.u32(count) for _ in range(4)]
-    names = [one["name"] for one in viewer.description()["regions"]] + body[fields.at :].decode().split("\n")[:-1]
-    named = [[None if one == NONE else names[one] for one in numbers] for numbers in (hit, region)]
-    keys = ("track", "hit", "region", "line", "first", "last", "samples", "most", "ns")
-    return [dict(zip(keys, one, strict=True)) for one in zip(track, *named, line, first, last, samples, most, ticks, strict=True)]
 
 
 def total(found):
