@@ -16,13 +16,13 @@ export function SourcePanel() {
   if (!value) return <Empty>…</Empty>;
   if ("reason" in value) return <Empty>{value.reason}</Empty>;
   const heat = heatOf(value.times ?? []), locks = lockColumns(value.locks ?? []);
-  const columns: Column[] = [...(heat ? [{ head: "samples", title: "Of the CPU time of the function itself", lines: heat.lines }] : []), ...locks];
+  const columns: Column[] = [...(heat ? [{ head: "samples", lines: heat.lines }] : []), ...locks];
   return (
     <div class="source" {...scrolled(`Source of ${region.name}`)} ref={box}>
       <p><b>{region.name}</b> <span class="faint">{value.file}:{value.from}</span>{value.changed && <span class="wrong"> The file was changed after this run: lines may have moved.</span>}</p>
       {heat && <p class="faint">CPU time of {heat.samples} samples in the function itself{heat.unknown && `; ${heat.unknown} of it on lines that are not known`}</p>}
       <p class="faint">{notOnLines(run, heat, locks.length > 0)}</p>
-      <table>{locks.length > 0 && <thead><tr>{columns.map(({ head, title }) => <Head key={head} title={title}>{head}</Head>)}<td colSpan={2} /></tr></thead>}<tbody>
+      <table>{locks.length > 0 && <thead><tr>{columns.map(({ head }) => <Head key={head}>{head}</Head>)}</tr></thead>}<tbody>
         {value.lines.map((line, i) => {
           const number = value.first + i;
           return (

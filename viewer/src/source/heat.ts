@@ -33,24 +33,20 @@ export function heatOf(times: readonly LineTime[]): Heat | null {
 /** An amount of the lines. */
 export interface Column {
   readonly head: string;
-  readonly title: string;
   readonly lines: ReadonlyMap<number, Warm>;
 }
 
 /** What lines waited for locks, and what others waited for the locks that a line held; without such lines none. */
 export function lockColumns(locks: readonly LineLocks[]): Column[] {
-  const column = (head: string, title: string, amount: "waited" | "blocked"): Column => {
+  const column = (amount: "waited" | "blocked"): Column => {
     const most = Math.max(...locks.map((one) => one[amount]));
     const warm = (one: LineLocks): [number, Warm] => [one.line, {
       text: nsDuration(one[amount] * 1e9), share: one[amount] / most,
-      title: amount === "waited" ? `waited for locks, ${count(one.waits)} times` : `held locks for ${nsDuration(one.held * 1e9)}`,
+      title: amount === "waited" ? `for locks, ${count(one.waits)} times` : `others, while this line held locks for ${nsDuration(one.held * 1e9)}`,
     }];
-    return { head, title, lines: new Map(locks.filter((one) => one[amount] > 0).map(warm)) };
+    return { head: amount, lines: new Map(locks.filter((one) => one[amount] > 0).map(warm)) };
   };
-  return [
-    column("waited", "All threads on this line, for locks", "waited"),
-    column("blocked", "Others have waited while this line held a lock", "blocked"),
-  ].filter((one) => one.lines.size);
+  return [column("waited"), column("blocked")].filter((one) => one.lines.size);
 }
 
 /** The sentence on what the lines of a function do not tell: work, other waiting and memory are known of calls, not of lines. */
