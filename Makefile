@@ -87,7 +87,7 @@ test-notebooks: deps-build-viewer ## run the tests of notebooks with other versi
 test-compiled: deps-build-test ## run the tests of modules of nanobind, PyO3, f2py, cffi and numba, with every Python; ARGS go to scripts/test/test_compiled.py
 	python3 -m scripts.test.test_compiled $(ARGS)
 
-test-engines: deps-build-test-engines ## run the tests of Ray, Spark and Celery, in an environment of their own; ARGS go to pytest
+test-engines: deps-build-test-engines ## run the tests of Dask, Ray, Spark and Celery, in an environment of their own; ARGS go to pytest
 	python3 -m scripts.test.test_engines $(ARGS)
 
 demo: deps-build ## install, run two examples, show the answer and a picture of each

@@ -67,7 +67,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("OMPT in the headers of LLVM's runtimes", [interpreter, "-m", "scripts.check.check_ompt"]),
         Step("the viewer's page in Chromium and Firefox", ["make", "test-viewer"]),
         Step("modules of other compilers", ["make", "test-compiled"]),
-        Step("engines: Ray, Spark, Celery", ["make", "test-engines"]),
+        Step("engines: Dask, Ray, Spark, Celery", ["make", "test-engines"]),
         Step("notebooks with other versions, and in JupyterLab", ["make", "test-notebooks"]),
         Step("sums of CPU time", [interpreter, "-m", "scripts.trials.sum_rule"]),
         Step("random programs", [interpreter, "-m", "scripts.trials.soak", "--minutes", "5"]),

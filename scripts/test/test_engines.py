@@ -1,4 +1,4 @@
-"""Runs the tests of engines that `make test` does not have: Ray, Spark and Celery.
+"""Runs the tests of engines that `make test` does not have: most of Dask, and Ray, Spark and Celery.
 
 usage: python3 -m scripts.test.test_engines [--only 3.X] [arguments of pytest]
 

@@ -59,6 +59,7 @@ def test_threads(measure, timeloom, calls):
     assert {task["worker"] for task in package.read(run.directory).tasks()} == set(workers)
 
 
+@pytest.mark.engine_suite
 @pytest.mark.parametrize("options", [[], ["--engine-functions"]], ids=["left out", "recorded"])
 def test_scheduler(measure, timeloom, options):
     """Its work is one region for each call from outside: each graph and each end of a task is one, or a part of one."""
@@ -148,6 +149,7 @@ def test_critical_path(measure, timeloom):
     assert lines[0].startswith("3 tasks on 2 workers (Dask) in ") and any(line.endswith("  add") for line in lines)
 
 
+@pytest.mark.engine_suite
 def test_arrows(measure, timeloom_program, tmp_path):
     """From each task to those that take its value: in the files for Chrome and Perfetto, and in the viewer."""
     run, output = measure(program("""
@@ -171,6 +173,7 @@ def test_arrows(measure, timeloom_program, tmp_path):
     assert_same_arrows(arrows_in_viewer(timeloom_program, run.directory), arrows)
 
 
+@pytest.mark.engine_suite
 def test_fewer_workers(measure, timeloom):
     """One of two workers, by number and by its name, and none."""
     text = program("""
