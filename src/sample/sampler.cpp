@@ -403,10 +403,12 @@ void look() noexcept {
 void lock_sampler_for_fork() { sampler().mutex.lock(); }
 void unlock_sampler_after_fork() { sampler().mutex.unlock(); }
 
-// In the only thread of a forked child: the mapped file belongs to the parent.
+// In the only thread of a forked child: the mapped file belongs to the parent. A child that is
+// sampled takes the signal again.
 void forget_sampler_after_fork() {
   Sampler& s = sampler();
-  g_writer = nullptr;
+  if (g_writer.exchange(nullptr) != nullptr) os::give_back_tick_signal(s.options.signal);
+  s.filters = {};
   g_in_handler = 0;
   for (SampledThread* const thread : s.threads) thread->ticker.forget();
   forget_listed(s);

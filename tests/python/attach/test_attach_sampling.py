@@ -269,6 +269,36 @@ def test_threads_that_end_and_begin_while_they_are_sampled(running, sampled):
     assert sum(own for own, _ in sampled.paths("--thread", "later").values()) > 0.4
 
 
+FORKS = """
+SECONDS = 0.05
+def left():
+    status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
+    return status["SigCgt"].strip(), len(os.listdir("/proc/self/fd"))
+def fork():
+    child = os.fork()
+    if child == 0:
+        print(*left(), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+thread = threading.Thread(target=int)  # the first one of a process makes glibc handle a signal
+thread.start()
+thread.join()
+serve(fork=fork)
+"""
+
+
+@pytest.mark.parametrize("option", ["--sampling", "--sample=1ms"])
+def test_a_forked_child_keeps_nothing(running, option):
+    program = running(FORKS)
+    program.call("fork")
+    attaching = attach(program, option)
+    program.call("fork")
+    attaching.end()
+    (out, error) = program.end()
+    before, while_sampled = out.splitlines()
+    assert (while_sampled, error) == (before, "")
+
+
 def test_the_program_ends_first(running, sampled):
     program = running(SHARES)
     attaching = attach(program, "--sampling")
