@@ -1,24 +1,19 @@
 #include "sample/sampler.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/known_directory.hpp"
-#include "core/samples/estimated_time.hpp"
 #include "os/call_filters.hpp"
-#include "os/clock.hpp"
 #include "os/cpu_ticker.hpp"
 #include "os/owned_mutex.hpp"
 #include "os/process.hpp"
@@ -27,41 +22,11 @@
 #include "record/auxiliary_file.hpp"
 #include "record/measurement.hpp"
 #include "record/native/object_mappings.hpp"
+#include "sample/tick_handler.hpp"
 #include "spool/samples/sample_writer.hpp"
 
 namespace timeloom::sample {
 namespace {
-
-constexpr int kMostLevels = 64;  // of regions that are not recorded, around a sample
-// The most functions of a stack. A chunk of the file has room for such a stack and for samples
-// after it that have the same one.
-constexpr std::size_t kMostFunctions = 800;
-// The same while there is little space in the file. A stack that is cut is better than none.
-constexpr std::size_t kMostInShortSpace = 100;
-static_assert(spool::stack_slots(kMostFunctions) < spool::kSamplesInChunk * 5 / 6);
-
-// The stacks of a thread, in its handler.
-struct Stacks {
-  std::array<std::uint32_t, kMostFunctions + 1> now;  // one more: the stack is deeper
-  std::array<std::uint32_t, kMostFunctions> before;
-  std::size_t depth = 0;  // of the one before
-};
-
-// Used by its thread alone but for the ticker and the time of the last sample.
-struct SampledThread {
-  os::CpuTicker ticker;
-  std::uint64_t id = 0;  // of the kernel
-  // nullptr: a tick is passed over. Written last, and first taken away, since ticks come late.
-  std::atomic<const record::ThreadRecorder*> recorder = nullptr;
-  spool::SampleWriter::Place place;       // in the file of `recorder`'s measurement
-  std::atomic<std::uint64_t> cpu_ns = 0;  // at its last sample; others set it after a pause
-  std::unique_ptr<Stacks> stacks;         // nullptr: samples have none
-  std::atomic<std::uintptr_t> self = 0;   // the pthread id; 0: the thread has ended
-  bool known_to_itself = false;           // as its t_sampled, which it ends with
-  // Another thread has made it, and handlers look for it in a list until sampling ends.
-  bool listed = false;
-  SampledThread* next = nullptr;  // in the list
-};
 
 struct Sampler {
   std::mutex objects;    // held while mapped objects are defined; no other is taken inside
@@ -74,112 +39,10 @@ struct Sampler {
   bool has_told = false;
 };
 
-// Read by handlers of signals.
-constinit std::atomic<spool::SampleWriter*> g_writer = nullptr;  // nullptr: nothing is sampled
-constinit std::atomic<std::uint32_t> g_in_handler = 0;
-constinit std::atomic<std::uint64_t> g_period_ns = 0;
-constinit std::atomic<bool> g_paused = false;
-using Walk = std::size_t (*)(std::span<std::uint32_t>, std::uint32_t) noexcept;
-constinit std::atomic<Walk> g_walk = nullptr;  // nullptr: samples have no stacks
-using FindLine = std::uint32_t (*)(std::uint32_t) noexcept;
-constinit std::atomic<FindLine> g_find_line = nullptr;  // nullptr: samples have no lines
-constinit thread_local SampledThread* t_sampled = nullptr;
-// The threads that others have brought in, which have no t_sampled until they record.
-constinit std::atomic<SampledThread*> g_listed = nullptr;
-
 // Never destroyed: threads may outlive the static objects of the program.
 Sampler& sampler() {
   static auto* const kInstance = new Sampler;
   return *kInstance;
-}
-
-// In the handler of a signal.
-std::uint32_t line_in(std::uint32_t region) noexcept {
-  FindLine const find = g_find_line.load(std::memory_order_relaxed);
-  return find == nullptr || region == spool::kNoSampledRegion ? 0 : find(region);
-}
-
-// The functions of the calling thread, the outermost first. In the handler of a signal.
-std::span<std::uint32_t> walk_stack(SampledThread& thread, spool::SampleWriter& writer, Walk walk,
-                                    std::uint32_t innermost) {
-  const std::size_t most = writer.is_short() ? kMostInShortSpace : kMostFunctions;
-  const auto room = std::span(thread.stacks->now).first(most + 1);
-  const std::size_t found = walk(room, innermost);
-  if (found > most) writer.count_cut();
-  const auto stack = room.first(std::min(found, most));
-  std::ranges::reverse(stack);
-  return stack;
-}
-
-// As above.
-bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample sample,
-               Walk walk) {
-  Stacks& stacks = *thread.stacks;
-  const std::span now = walk_stack(thread, writer, walk, sample.region);
-  const std::span before = std::span(stacks.before).first(stacks.depth);
-  const auto differs = std::ranges::mismatch(now, before).in1;
-  const auto shared = static_cast<std::size_t>(differs - now.begin());
-  if (!now.empty()) sample.region = now.back() & ~kUnrecordedFrame;
-  sample.line = line_in(sample.region);
-  const spool::SampledStack stack{now, shared};
-  if (!writer.put(thread.place, thread.recorder.load()->location(), sample, &stack)) return false;
-  std::copy(differs, now.end(), stacks.before.begin() + static_cast<std::ptrdiff_t>(shared));
-  stacks.depth = now.size();
-  return true;
-}
-
-// Whether a timer beside an event has nothing to add: the event has taken the thread's last sample
-// about a period ago, and no period has ended in the kernel since. In the handler of a signal.
-bool is_covered(const SampledThread& thread, std::uint64_t cpu) {
-  const std::uint64_t period = g_period_ns.load(std::memory_order_relaxed);
-  return thread.ticker.source() == os::CpuTicker::Source::kUserEvent &&
-         cpu < thread.cpu_ns.load(std::memory_order_relaxed) + period + period / 2;
-}
-
-// In the handler of a signal.
-void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr_t address,
-                bool by_timer) {
-  const std::uint64_t cpu = os::thread_cpu_ns();
-  if (by_timer && is_covered(thread, cpu)) return;
-  if (g_paused.load(std::memory_order_relaxed) || !record::recording()) {
-    thread.cpu_ns = cpu;
-    return;
-  }
-  const record::ThreadRecorder& recorder = *thread.recorder.load();
-  spool::Sample sample{os::now(), address, cpu - std::min(cpu, thread.cpu_ns.load()),
-                       recorder.innermost_region(kMostLevels)};
-  sample.place = recorder.visited_place();
-  Walk const walk = g_walk.load(std::memory_order_relaxed);
-  const bool with_stack = walk != nullptr && thread.stacks != nullptr;
-  if (!with_stack) sample.line = line_in(sample.region);
-  // The weight of a sample that is lost is added to the next one.
-  const bool kept = with_stack ? put_stack(thread, writer, sample, walk)
-                               : writer.put(thread.place, recorder.location(), sample);
-  if (kept) thread.cpu_ns = cpu;
-}
-
-// The calling thread; nullptr: it is not known. In the handler of a signal.
-SampledThread* ticked_thread() noexcept {
-  if (t_sampled != nullptr) return t_sampled;
-  const auto self = static_cast<std::uintptr_t>(::pthread_self());
-  SampledThread* one = g_listed.load();
-  while (one != nullptr && one->self.load() != self) one = one->next;
-  return one;
-}
-
-void on_tick(std::uintptr_t address, bool by_timer) noexcept {
-  g_in_handler.fetch_add(1);
-  spool::SampleWriter* const writer = g_writer.load();
-  SampledThread* const thread = writer == nullptr ? nullptr : ticked_thread();
-  if (writer != nullptr && thread != nullptr && thread->recorder.load() != nullptr) {
-    put_sample(*thread, *writer, address, by_timer);
-  }
-  g_in_handler.fetch_sub(1);
-}
-
-// Handlers may still use the writer, and the recorders of their threads.
-void wait_for_handlers() noexcept {
-  while (g_in_handler.load() != 0) ::sched_yield();
 }
 
 spool::SampleClock clock_of(os::CpuTicker::Source source) noexcept {
@@ -207,7 +70,7 @@ void count_unsampled(Sampler& s, SampledThread& thread, std::uint64_t cpu) noexc
 
 // The same for all threads, unless nothing was to be sampled. REQUIRES: the mutex.
 void count_all_unsampled(Sampler& s) noexcept {
-  if (g_paused.load() || g_writer.load() == nullptr) return;
+  if (g_ticks.paused.load() || g_ticks.writer.load() == nullptr) return;
   for (SampledThread* const thread : s.threads) {
     if (thread->recorder.load() == nullptr) continue;
     if (const auto cpu = os::cpu_ns_of_thread(thread->id)) count_unsampled(s, *thread, *cpu);
@@ -219,7 +82,7 @@ void replace_lost_events(Sampler& s) noexcept {
   for (SampledThread* const thread : s.threads) {
     if (!thread->ticker.has_lost_event()) continue;
     const auto cpu = os::cpu_ns_of_thread(thread->id);
-    if (cpu && !g_paused.load()) count_unsampled(s, *thread, *cpu);
+    if (cpu && !g_ticks.paused.load()) count_unsampled(s, *thread, *cpu);
     const int error = thread->ticker.replace_lost_event(s.options.signal, s.options.period_ns);
     if (error == 0) s.writer->count_timer();
     if (error != 0) note_failure(s, error);
@@ -278,10 +141,10 @@ bool is_sampled(const SampledThread& thread, const record::ThreadRecorder& recor
 }
 
 void on_begin_of_thread(record::ThreadRecorder& recorder) noexcept try {
-  if (g_writer.load() == nullptr) return;
+  if (g_ticks.writer.load() == nullptr) return;
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
-  if (s.writer == nullptr || g_writer.load() == nullptr) return;
+  if (s.writer == nullptr || g_ticks.writer.load() == nullptr) return;
   SampledThread& thread = own_thread(s);
   if (is_sampled(thread, recorder)) return;  // since it was brought in
   start_thread(s, thread, recorder, os::thread_id(), os::thread_cpu_ns());
@@ -297,8 +160,8 @@ SampledThread& listed_thread(Sampler& s, std::uintptr_t self, std::uint64_t id) 
   }
   SampledThread& made = add_thread(s, self, id);
   made.listed = true;
-  made.next = g_listed.load();
-  g_listed = &made;
+  made.next = g_ticks.listed.load();
+  g_ticks.listed = &made;
   return made;
 }
 
@@ -308,7 +171,7 @@ void sample_brought(record::ThreadRecorder& recorder, std::uintptr_t self,
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   const auto cpu = os::cpu_ns_of_thread(id);
-  if (s.writer == nullptr || g_writer.load() == nullptr || !cpu) return;
+  if (s.writer == nullptr || g_ticks.writer.load() == nullptr || !cpu) return;
   SampledThread& thread = listed_thread(s, self, id);
   if (!is_sampled(thread, recorder)) start_thread(s, thread, recorder, id, *cpu);
 } catch (const std::bad_alloc&) {
@@ -320,7 +183,8 @@ void on_end_of_thread() noexcept {
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   t_sampled->ticker.stop();
-  if (t_sampled->recorder.load() != nullptr && g_writer.load() != nullptr && !g_paused.load()) {
+  if (t_sampled->recorder.load() != nullptr && g_ticks.writer.load() != nullptr &&
+      !g_ticks.paused.load()) {
     count_unsampled(s, *t_sampled, os::thread_cpu_ns());
   }
   SampledThread* const ended = std::exchange(t_sampled, nullptr);
@@ -335,7 +199,7 @@ void on_end_of_thread() noexcept {
 // Of the threads that others have brought in, the ones that know of it stay for a next time.
 // REQUIRES: the mutex; no handler runs, or finds the writer.
 void forget_listed(Sampler& s) noexcept {
-  g_listed = nullptr;
+  g_ticks.listed = nullptr;
   std::erase_if(s.threads, [](SampledThread* thread) {
     const bool stays = !std::exchange(thread->listed, false) || thread->known_to_itself;
     thread->next = nullptr;
@@ -346,7 +210,7 @@ void forget_listed(Sampler& s) noexcept {
 
 // REQUIRES: the mutex.
 void stop_all(Sampler& s) noexcept {
-  g_writer = nullptr;
+  g_ticks.writer = nullptr;
   for (SampledThread* const thread : s.threads) thread->ticker.stop();
 }
 
@@ -379,22 +243,22 @@ void end_if_signal_is_taken(Sampler& s) noexcept {
 // go on, and their handler does nothing. REQUIRES: the mutex.
 bool end_if_restricted(Sampler& s) noexcept {
   if (!s.filters.added()) return false;
-  g_writer = nullptr;
+  g_ticks.writer = nullptr;
   for (SampledThread* const thread : s.threads) thread->ticker.abandon();
   tell_end(s, "the program has forbidden itself calls of the system (seccomp)");
   return true;
 }
 
 void look() noexcept {
-  if (g_writer.load() == nullptr) return;
+  if (g_ticks.writer.load() == nullptr) return;
   Sampler& s = sampler();
   {
     const std::unique_lock lock(s.mutex, std::try_to_lock);
-    if (!lock || s.writer == nullptr || g_writer.load() == nullptr) return;
+    if (!lock || s.writer == nullptr || g_ticks.writer.load() == nullptr) return;
     if (end_if_restricted(s)) return;
     s.writer->grow();
     end_if_signal_is_taken(s);
-    if (g_writer.load() != nullptr) replace_lost_events(s);
+    if (g_ticks.writer.load() != nullptr) replace_lost_events(s);
     tell_failure(s);
   }
   define_objects(s, false);  // opens files, which a filter may forbid
@@ -407,9 +271,9 @@ void unlock_sampler_after_fork() { sampler().mutex.unlock(); }
 // sampled takes the signal again.
 void forget_sampler_after_fork() {
   Sampler& s = sampler();
-  if (g_writer.exchange(nullptr) != nullptr) os::give_back_tick_signal(s.options.signal);
+  if (g_ticks.writer.exchange(nullptr) != nullptr) os::give_back_tick_signal(s.options.signal);
   s.filters = {};
-  g_in_handler = 0;
+  g_ticks.in_handler = 0;
   for (SampledThread* const thread : s.threads) thread->ticker.forget();
   forget_listed(s);
   std::erase_if(s.threads, [](const SampledThread* thread) { return thread != t_sampled; });
@@ -451,10 +315,10 @@ std::string start_sampling(const SampleOptions& options) {
     s.failure = 0;
     s.has_told = false;
     s.filters.watch();
-    g_period_ns = options.period_ns;
-    g_walk = options.walk;
-    g_find_line = options.line;
-    g_writer = s.writer.get();
+    g_ticks.period_ns = options.period_ns;
+    g_ticks.walk = options.walk;
+    g_ticks.find_line = options.line;
+    g_ticks.writer = s.writer.get();
   }
   record::set_thread_hooks(kHooks);
   define_objects(s, true);
@@ -470,7 +334,7 @@ void stop_sampling() noexcept {
   {
     const std::lock_guard lock(s.mutex);
     if (s.writer == nullptr) return;
-    if (g_writer.load() != nullptr && !end_if_restricted(s)) {
+    if (g_ticks.writer.load() != nullptr && !end_if_restricted(s)) {
       tell_failure(s);
       count_all_unsampled(s);
       stop_all(s);
@@ -493,37 +357,37 @@ void pause_sampling(bool paused) noexcept {
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   if (paused) count_all_unsampled(s);
-  if (g_paused.load() && !paused) {
+  if (g_ticks.paused.load() && !paused) {
     for (SampledThread* const thread : s.threads) {
       if (const auto cpu = os::cpu_ns_of_thread(thread->id)) thread->cpu_ns = *cpu;
     }
   }
-  g_paused = paused;
+  g_ticks.paused = paused;
 }
 
 void note_signal_change(int signal) noexcept {
-  if (g_writer.load() == nullptr) return;
+  if (g_ticks.writer.load() == nullptr) return;
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
-  if (g_writer.load() != nullptr && signal == s.options.signal) end_if_signal_is_taken(s);
+  if (g_ticks.writer.load() != nullptr && signal == s.options.signal) end_if_signal_is_taken(s);
 }
 
 void stop_ticks_of_thread() noexcept {
-  if (g_writer.load() == nullptr) return;
+  if (g_ticks.writer.load() == nullptr) return;
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   SampledThread* const thread = this_thread();
-  if (thread == nullptr || g_writer.load() == nullptr || end_if_restricted(s)) return;
+  if (thread == nullptr || g_ticks.writer.load() == nullptr || end_if_restricted(s)) return;
   thread->ticker.stop();
   os::take_pending_tick(s.options.signal);
 }
 
 void start_ticks_of_thread() noexcept {
-  if (g_writer.load() == nullptr) return;
+  if (g_ticks.writer.load() == nullptr) return;
   Sampler& s = sampler();
   const std::lock_guard lock(s.mutex);
   SampledThread* const thread = this_thread();
-  if (thread == nullptr || g_writer.load() == nullptr || end_if_restricted(s)) return;
+  if (thread == nullptr || g_ticks.writer.load() == nullptr || end_if_restricted(s)) return;
   if (thread->ticker.source() != os::CpuTicker::Source::kNone) return;
   const int error = thread->ticker.start(s.options.signal, s.options.period_ns, os::thread_id());
   if (error != 0) note_failure(s, error);
