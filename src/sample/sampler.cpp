@@ -95,6 +95,7 @@ void start_thread(Sampler& s, SampledThread& thread, const record::ThreadRecorde
                   std::uint64_t id, std::uint64_t cpu) {
   thread.ticker.stop();
   thread.recorder = nullptr;
+  if (thread.listed) wait_for_handlers();  // a tick of the thread may have come late
   thread.place = {};
   if (s.options.walk != nullptr && thread.stacks == nullptr) {
     thread.stacks = std::make_unique<Stacks>();

@@ -41,8 +41,8 @@ std::span<std::uint32_t> walk_stack(SampledThread& thread, spool::SampleWriter& 
 }
 
 // As above.
-bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample sample,
-               Walk walk) {
+bool put_stack(SampledThread& thread, std::uint32_t location, spool::SampleWriter& writer,
+               spool::Sample sample, Walk walk) {
   Stacks& stacks = *thread.stacks;
   const std::span now = walk_stack(thread, writer, walk, sample.region);
   const std::span before = std::span(stacks.before).first(stacks.depth);
@@ -51,7 +51,7 @@ bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample
   if (!now.empty()) sample.region = now.back() & ~kUnrecordedFrame;
   sample.line = line_in(sample.region);
   const spool::SampledStack stack{now, shared};
-  if (!writer.put(thread.place, thread.recorder.load()->location(), sample, &stack)) return false;
+  if (!writer.put(thread.place, location, sample, &stack)) return false;
   std::copy(differs, now.end(), stacks.before.begin() + static_cast<std::ptrdiff_t>(shared));
   stacks.depth = now.size();
   return true;
@@ -66,15 +66,14 @@ bool is_covered(const SampledThread& thread, std::uint64_t cpu) {
 }
 
 // In the handler of a signal.
-void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr_t address,
-                bool by_timer) {
+void put_sample(SampledThread& thread, const record::ThreadRecorder& recorder,
+                spool::SampleWriter& writer, std::uintptr_t address, bool by_timer) {
   const std::uint64_t cpu = os::thread_cpu_ns();
   if (by_timer && is_covered(thread, cpu)) return;
   if (g_ticks.paused.load(std::memory_order_relaxed) || !record::recording()) {
     thread.cpu_ns = cpu;
     return;
   }
-  const record::ThreadRecorder& recorder = *thread.recorder.load();
   spool::Sample sample{os::now(), address, cpu - std::min(cpu, thread.cpu_ns.load()),
                        recorder.innermost_region(kMostLevels)};
   sample.place = recorder.visited_place();
@@ -82,7 +81,7 @@ void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr
   const bool with_stack = walk != nullptr && thread.stacks != nullptr;
   if (!with_stack) sample.line = line_in(sample.region);
   // The weight of a sample that is lost is added to the next one.
-  const bool kept = with_stack ? put_stack(thread, writer, sample, walk)
+  const bool kept = with_stack ? put_stack(thread, recorder.location(), writer, sample, walk)
                                : writer.put(thread.place, recorder.location(), sample);
   if (kept) thread.cpu_ns = cpu;
 }
@@ -101,9 +100,10 @@ void on_tick(std::uintptr_t address, bool by_timer) noexcept {
   g_ticks.in_handler.fetch_add(1);
   spool::SampleWriter* const writer = g_ticks.writer.load();
   SampledThread* const thread = writer == nullptr ? nullptr : ticked_thread();
-  if (writer != nullptr && thread != nullptr && thread->recorder.load() != nullptr) {
-    put_sample(*thread, *writer, address, by_timer);
-  }
+  // Another thread may take it away, and waits for the handler then.
+  const record::ThreadRecorder* const recorder =
+      thread == nullptr ? nullptr : thread->recorder.load();
+  if (recorder != nullptr) put_sample(*thread, *recorder, *writer, address, by_timer);
   g_ticks.in_handler.fetch_sub(1);
 }
 

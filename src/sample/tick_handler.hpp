@@ -1,5 +1,5 @@
 // The handler of the signals that sample a thread: it writes one record into the thread's part of
-// the file of samples. What it reads is here; the sampler (sampler.cpp) sets it.
+// the file of samples. The sampler (sampler.cpp) sets all that it reads.
 #pragma once
 
 #include <array>

@@ -24,6 +24,8 @@ export interface LineLocks {
   readonly waited: number;
   readonly held: number;
   readonly blocked: number;
+  /** There is more, of threads and lines that the run does not keep. */
+  readonly at_least?: boolean;
 }
 
 export interface LineTime {

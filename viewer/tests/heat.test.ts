@@ -26,13 +26,13 @@ test("amounts without lines are named", () => {
 
 test("lines have the waiting for locks, and the waiting of others for the ones that they held", () => {
   const [waited, blocked] = lockColumns([
-    { line: 7, waits: 18, waited: 3.8, held: 0.95, blocked: 1.9 }, { line: 9, waits: 2, waited: 0.019, held: 0, blocked: 0 }, { line: 10, waits: 0, waited: 0, held: 2, blocked: 3.8 },
+    { line: 7, waits: 18, waited: 3.8, held: 0.95, blocked: 1.9 }, { line: 9, waits: 2, waited: 0.019, held: 0, blocked: 0 }, { line: 10, waits: 0, waited: 0, held: 2, blocked: 3.8, at_least: true },
   ]);
   assert.deepEqual([...waited.lines], [
     [7, { text: "3.80 s", share: 1, title: "for locks, 18 times" }], [9, { text: "19.0 ms", share: 0.019 / 3.8, title: "for locks, 2 times" }],
   ]);
   assert.deepEqual([...blocked.lines], [
-    [7, { text: "1.90 s", share: 0.5, title: "others, while this line held locks for 950 ms" }], [10, { text: "3.80 s", share: 1, title: "others, while this line held locks for 2.00 s" }],
+    [7, { text: "1.90 s", share: 0.5, title: "others, while this line held locks for 950 ms" }], [10, { text: "≥ 3.80 s", share: 1, title: "others, while this line held locks for 2.00 s" }],
   ]);
   assert.deepEqual(lockColumns([{ line: 7, waits: 0, waited: 0, held: 1, blocked: 0 }]), []);
   assert.match(notOnLines({}, null, true), /; work and other waiting are measured/);

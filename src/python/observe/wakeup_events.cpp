@@ -15,9 +15,11 @@ struct WakeupParameters {
 constinit WakeupParameters g_wakeup_parameters;
 std::uint64_t g_last_wakeup = 0;
 
+// A profile has no place for them.
 bool records_wakeups() noexcept {
-  return record::recording() && record::t_recorder->attached() &&
-         !record::t_recorder->beyond_depth();
+  const record::ThreadRecorder& recorder = *record::t_recorder;
+  return record::recording() && recorder.attached() && !recorder.aggregates() &&
+         !recorder.beyond_depth();
 }
 
 // Whether it was recorded.

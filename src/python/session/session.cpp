@@ -131,6 +131,7 @@ sample::SampleOptions sample_listeners(bool attached) {
 // so that its output is left alone.
 void sample_session(const Settings& settings, const SessionPlan& plan, bool attached) {
   const bool stacks = settings.flag(kSettings.sampling);
+  g_end_of_samples = nullptr;                   // of an earlier measurement, or of the parent
   sample::pause_sampling(!watching_session());  // until the session watches
   auto* const walk = stacks ? walk_functions : walk_for_estimates(settings, plan);
   const bool estimated = walk != nullptr && !stacks;

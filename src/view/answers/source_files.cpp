@@ -168,6 +168,7 @@ nlohmann::ordered_json locks_json(const SourceLines& shown) {
                     {"waited", seconds(one.waited)},
                     {"held", seconds(one.held)},
                     {"blocked", seconds(one.blocked)}});
+    if (one.at_least) json.back()["at_least"] = true;
   }
   return json;
 }

@@ -18,6 +18,7 @@ struct LineLocks {
   std::uint64_t waited = 0;
   std::uint64_t held = 0;     // locks that the line took, until their release
   std::uint64_t blocked = 0;  // that other threads have waited meanwhile, all of them together
+  bool at_least = false;      // the run does not keep all threads and lines of one of the locks
 };
 
 // In order of lines; empty: no lock was taken on lines of the region's file.

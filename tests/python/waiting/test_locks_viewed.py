@@ -6,6 +6,7 @@ import struct
 
 import pytest
 from lock_runs import CONVOY, line_of, locks_of, made_at, record
+from profile_files import Profile
 from spool_reader import spools_of
 from view_client import Viewer
 
@@ -107,6 +108,37 @@ def test_a_put_wakes_the_thread_that_waits_in_get(tmp_path):
 def test_a_thread_that_gives_up_is_not_woken(tmp_path):
     run, _ = record(tmp_path, GIVES_UP, "--no-weave")
     assert between(run, "holds") == {("MainThread", "goes_on"): 1}
+
+
+def test_in_a_profile_they_make_no_call_paths(tmp_path):
+    run, _ = record(tmp_path, CONVOY, "--profile")
+    nodes = Profile(run).nodes
+    assert "__main__.audit" in [node["region"] for node in nodes]
+    assert not [node for node in nodes if node["parameters"]]
+
+
+# More threads than the run keeps of a lock, and all lines of the holders.
+MANY = """
+import threading, time
+lock = threading.Lock()
+def takes():
+    with lock: time.sleep(0.005)
+threads = [threading.Thread(target=takes) for _ in range(25)]
+with lock:
+    for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def test_a_line_of_more_threads_than_the_run_keeps_has_a_lower_bound(program, tmp_path, monkeypatch):
+    run, _ = record(tmp_path, MANY)
+    monkeypatch.chdir(tmp_path)
+    with Viewer(program, run) as viewer:
+        regions = viewer.wait().description()["regions"]
+        (takes,) = [i for i, region in enumerate(regions) if region["name"] == "__main__.takes"]
+        found = json.loads(viewer.ask("source", struct.pack("<I", takes)))["locks"]
+    (line,) = [one for one in found if one["line"] == line_of(MANY, "with lock: time")]
+    assert line["waits"] < 25 and line["at_least"]
 
 
 def test_locks_between_processes_have_none(tmp_path):

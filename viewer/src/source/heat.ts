@@ -36,12 +36,12 @@ export interface Column {
   readonly lines: ReadonlyMap<number, Warm>;
 }
 
-/** What lines waited for locks, and what others waited for the locks that a line held; without such lines none. */
+/** The waiting for locks by line, and the waiting of others for the locks that a line held; without such lines none. */
 export function lockColumns(locks: readonly LineLocks[]): Column[] {
   const column = (amount: "waited" | "blocked"): Column => {
     const most = Math.max(...locks.map((one) => one[amount]));
     const warm = (one: LineLocks): [number, Warm] => [one.line, {
-      text: nsDuration(one[amount] * 1e9), share: one[amount] / most,
+      text: (one.at_least ? "≥ " : "") + nsDuration(one[amount] * 1e9), share: one[amount] / most,
       title: amount === "waited" ? `for locks, ${count(one.waits)} times` : `others, while this line held locks for ${nsDuration(one.held * 1e9)}`,
     }];
     return { head: amount, lines: new Map(locks.filter((one) => one[amount] > 0).map(warm)) };
