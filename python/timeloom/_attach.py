@@ -27,7 +27,7 @@ usage: timeloom attach [options] PID
 
 Records a Python program that runs already, from now on until --for is over or
 Ctrl-C is pressed, and leaves it as it was. The calls that run are entered at the
-begin. Both Pythons have to be of the same version, 3.12 or later, and 3.12 and 3.13
+start. Both Pythons have to be of the same version, 3.12 or later, and 3.12 and 3.13
 are reached by gdb or lldb (docs/attach.md).
 
 Options:
