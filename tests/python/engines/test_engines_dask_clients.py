@@ -12,7 +12,7 @@ from streams import environment
 import timeloom as package
 
 pytest.importorskip("distributed")
-pytestmark = [pytest.mark.any_python, pytest.mark.engine_suite]
+pytestmark = [pytest.mark.any_python, pytest.mark.one_python, pytest.mark.engine_suite]
 
 OTHER = """
 import os, sys, time

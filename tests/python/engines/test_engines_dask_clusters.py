@@ -11,7 +11,7 @@ from process_runs import Run
 import timeloom as package
 
 pytest.importorskip("distributed")
-pytestmark = [pytest.mark.any_python, pytest.mark.engine_suite]
+pytestmark = [pytest.mark.any_python, pytest.mark.one_python, pytest.mark.engine_suite]
 
 def tasks_by_worker(directory):
     tasks = package.read(directory).tasks()

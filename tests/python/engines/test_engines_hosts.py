@@ -118,6 +118,7 @@ def check_chain(run, output, lines, timeloom, timeloom_program, directory):
     assert {group["host"] for group in run.groups if group["name"].startswith("Dask")} == {"a", "b"}
 
 
+@pytest.mark.engine_suite
 def test_with_a_common_directory(hosts, tmp_path, timeloom, timeloom_program):
     (tmp_path / "tmp").mkdir()
     commands = [scheduler_on(hosts.a, tmp_path), worker_on(hosts.a, tmp_path, "near"), worker_on(hosts.b, tmp_path, "far")]

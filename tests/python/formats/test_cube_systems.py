@@ -69,7 +69,7 @@ def test_the_rule():
 
 
 @pytest.mark.any_python
-@pytest.mark.parametrize("start", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("start", ["fork", *(pytest.param(one, marks=pytest.mark.thorough) for one in ("spawn", "forkserver"))])
 def test_six_runs_of_a_pool(tmp_path, start):
     runs = []
     for number in range(6):

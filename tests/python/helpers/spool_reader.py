@@ -143,7 +143,9 @@ class Spool:
             self.cuts[location] = ticks
 
     def _read_logs(self):
-        numbers = [int(path.name[4:] or 0) for path in self.directory.glob("log*")]
+        # A copy is there if the process ended while it packed a log.
+        names = [path.name for path in self.directory.glob("log*") if path.name != "log-copy"]
+        numbers = [int(name[4:] or 0) for name in names]
         assert numbers == [] or sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
         for number in numbers:
             self._read_log(self.directory / (f"log-{number}" if number else "log"))

@@ -135,6 +135,7 @@ def measured(directory, chosen, way, **variables):
 
 
 # All ways in one test: its process is the only one that builds the modules.
+@pytest.mark.any_python
 def test_small_modules_are_recorded_as_the_page_has_it(tmp_path):
     for build in SMALL_BUILDERS:
         build(tmp_path)

@@ -234,6 +234,7 @@ def can_trace():
     return shutil.which("strace") is not None and subprocess.run(probe, capture_output=True).returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not can_trace(), reason="no strace, or tracing is not allowed here")
 def test_a_kill_at_a_write_of_the_drain_loses_nothing(tmp_path, program):
     """The kernel kills the program when a thread of it is about to write for the nth time."""

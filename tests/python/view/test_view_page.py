@@ -60,6 +60,7 @@ thread.join()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 def test_the_outline_of_a_large_run_answers_as_the_server(program, tmp_path):
     script = tmp_path / "large.py"
