@@ -15,7 +15,7 @@ from task_arrows import arrows_in_chrome, assert_same_arrows, wanted_arrows
 from two_hosts import ADDRESSES, SECONDS_AHEAD, hosts  # noqa: F401
 
 import timeloom as package
-from timeloom._engines import _clocks, _dask_records, _frozen, _home, _host_records, _ray_hosts
+from timeloom._engines import _clocks, _dask_records, _home, _host_records, _ray_hosts
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.any_python, pytest.mark.one_python]
@@ -240,25 +240,3 @@ def test_the_place_of_records_has_the_boot(tmp_path, monkeypatch):
     _host_records.begin_here("0" * 32, "host-1-2-1", b"")
     status = os.stat(tmp_path / f"timeloom-{os.getuid()}-{'0' * 32}")
     assert _host_records.place_here("0" * 32) == (_clocks.clock_here()[0], status.st_dev, status.st_ino)
-
-
-def test_a_process_that_records_is_copied(tmp_path):
-    """The copy is made while it stands still; afterwards it goes on. Spools of others are left alone."""
-    text = "import sys\nwhile True: print(sys.stdin.readline(), end='', flush=True)"
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", text], stdin=pipe, stdout=pipe, text=True) as process:
-        with open(f"/proc/{process.pid}/stat") as file:
-            start = file.read().rpartition(")")[2].split()[19]
-        names = {"records": f"host-{process.pid}-{start}-1", "ended": f"host-{process.pid}-{start}-2",
-                 "another": f"host-{process.pid}-{int(start) + 1}-1", "own": f"host-{os.getpid()}-{start}-1"}  # fmt: skip
-        for what, name in names.items():
-            (tmp_path / name).mkdir()
-            for file in ["defs", "life"] if what != "ended" else ["defs"]:
-                (tmp_path / name / file).write_text(what)
-            _frozen.freeze(str(tmp_path / name), str(tmp_path / "frozen" / name))
-        assert os.listdir(tmp_path / "frozen") == [names["records"]]
-        assert os.listdir(tmp_path / "frozen" / names["records"]) == ["defs"]
-        process.stdin.write("on\n")
-        process.stdin.flush()
-        assert process.stdout.readline() == "on\n"
-        process.kill()
