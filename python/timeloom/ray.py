@@ -15,7 +15,7 @@ import os
 from typing import Any
 
 from timeloom import _core
-from timeloom._engines import _ray_hosts
+from timeloom._engines import _ray_connection, _ray_hosts
 
 __all__ = ["hook"]
 
@@ -40,13 +40,14 @@ def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any] | None:
     Does nothing without a measurement. Workers without Timeloom work as before. Workers that do not see the directory
     of the run record on their own host.
     """
+    _ray_connection.forget_connection()
     runtime_env = _after_hook_before(runtime_env)
     variables = {name: os.environ.get(name, "") for name in _VARIABLES}
     if not all(variables.values()) or not _core.running():
         return runtime_env
     with contextlib.suppress(Exception):  # of an unknown version: a worker must see the directory of the run then
         token = _ray_hosts.new_token()
-        _ray_hosts.watch_connection(token, dict(variables))
+        _ray_connection.watch_connection(token, dict(variables))
         variables[_ray_hosts.VARIABLE] = _ray_hosts.variable_of(token, variables["TIMELOOM_PARENT"])
     changed = {} if runtime_env is None else copy.copy(runtime_env)
     changed["env_vars"] = {**(changed.get("env_vars") or {}), **variables}

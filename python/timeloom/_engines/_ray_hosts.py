@@ -12,7 +12,6 @@ from __future__ import annotations
 import _thread
 import base64
 import importlib
-import os
 import secrets
 import socket
 import sys
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
 VARIABLE = "TIMELOOM_HOME"  # of a worker: the boot id of the program's host, the token, and the settings of the run
-_PROGRAM = 0  # Ray's SCRIPT_MODE
 _SECONDS = 30  # for an actor to start, and for each answer
 
 
@@ -45,6 +43,11 @@ def new_token() -> str:
 
 def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def print_not_compared(error: Exception) -> None:
+    """Print that the clocks of a host, or of all, are not compared."""
+    sys.stderr.write(f"timeloom: clocks of hosts are not compared: {_first_line(error)} [TL178]\n")
 
 
 def _at_once(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -96,7 +99,7 @@ class _Host:
             _at_once(fetch_from(self.ask_for_records, home))
 
 
-class _Hosts:
+class Hosts:
     """All other hosts, from the connection of the program to its end."""
 
     def __init__(self, token: str, variables: dict[str, str]) -> None:
@@ -123,7 +126,7 @@ class _Hosts:
             self._compare_clocks()
             self._end_all()
         except Exception as error:  # the program goes on in any case
-            sys.stderr.write(f"timeloom: clocks of hosts are not compared: {_first_line(error)} [TL178]\n")
+            print_not_compared(error)
         finally:
             self._known.clear()
             self._ended.release()
@@ -144,7 +147,7 @@ class _Hosts:
                 host.compare_clocks()
             except Exception as error:  # the host may have gone, or has no Timeloom
                 del self._known[name]
-                sys.stderr.write(f"timeloom: clocks of hosts are not compared: {_first_line(error)} [TL178]\n")
+                print_not_compared(error)
 
     def _end_all(self) -> None:
         seen: set[Place] = set()
@@ -160,29 +163,3 @@ class _Hosts:
                     f"timeloom: the records of workers on the host of {name} are not in the run: "
                     f"{_first_line(error)} [TL179]\n"
                 )
-
-
-def watch_connection(token: str, variables: dict[str, str]) -> None:
-    """Have Ray, which is about to connect this program, tell of its connection and its end.
-
-    Without effect in a version that connects in another way.
-    """
-    worker: Any = sys.modules["ray._private.worker"]
-    hooks, disconnect = worker._post_init_hooks, worker.disconnect
-    hosts = _Hosts(token, variables)
-
-    def begin() -> None:
-        hooks.remove(begin)
-        if worker.global_worker.mode != _PROGRAM:
-            return
-        worker.disconnect = end
-        hosts.begin()
-
-    def end(*arguments: Any, **named: Any) -> Any:
-        worker.disconnect = disconnect
-        if os.getpid() == process:
-            hosts.end()
-        return disconnect(*arguments, **named)
-
-    process = os.getpid()
-    hooks.append(begin)
