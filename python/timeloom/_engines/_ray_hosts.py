@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import _thread
 import base64
+import contextlib
 import importlib
 import secrets
-import socket
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
 VARIABLE = "TIMELOOM_HOME"  # of a worker: the boot id of the program's host, the token, and the settings of the run
+_NOT_INSTALLED = "No module named 'timeloom"  # in the error of an actor that cannot begin
 _SECONDS = 30  # for an actor to start, and for each answer
 
 
@@ -50,6 +51,14 @@ def print_not_compared(error: Exception) -> None:
     sys.stderr.write(f"timeloom: clocks of hosts are not compared: {_first_line(error)} [TL178]\n")
 
 
+@contextlib.contextmanager
+def _print_no_records(problem: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # the program ends in any case
+        sys.stderr.write(f"timeloom: {problem}: {_first_line(error)} [TL179]\n")
+
+
 def _at_once(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Return the result of a coroutine that awaits nothing but such coroutines."""
     try:
@@ -60,13 +69,14 @@ def _at_once(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 class _Host:
-    """Another host of the cluster."""
+    """A node of the cluster, on another host as a rule."""
 
-    def __init__(self, ray: Any, node: str, token: str) -> None:
-        """Start an actor on a node of the host."""
-        self._ray, self._token, self.is_apart = ray, token, True
+    def __init__(self, ray: Any, node: dict[str, Any], token: str) -> None:
+        """Start an actor on the node."""
+        self._ray, self._token, self.name = ray, token, node["NodeManagerHostname"]
+        self.is_silent = False
         strategies = importlib.import_module("ray.util.scheduling_strategies")
-        where = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+        where = strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         self.actor = ray.remote(num_cpus=0)(TimeloomHost).options(scheduling_strategy=where).remote()
 
     def ask(self, function: Any, *arguments: Any) -> Any:
@@ -77,9 +87,10 @@ class _Host:
         """Return the answer of a function of _host_records.py."""
         return self.ask(function, self._token, *arguments)
 
-    def compare_clocks(self) -> None:
-        """Compare the clock of the host, if it has another one."""
-        if self.ask(clock_here)[0] == clock_here()[0]:
+    def compare_clocks(self, compared: set[str]) -> None:
+        """Compare the clock of the host, unless its boot is among the compared ones; add it to them."""
+        boot = self.ask(clock_here)[0]
+        if boot in compared:
             return
         trips: list[Trip] = []
         for _ in range(ROUNDS):
@@ -87,9 +98,11 @@ class _Host:
             there = int(self.ask(clock_here)[1])
             trips.append((begin, there, time.monotonic_ns()))
         self.ask(note_offset, *offset_of(trips))
+        compared.add(boot)
 
     def place(self) -> Place | None:
-        """Return the place of the records on this host; None: there are none."""
+        """End the recording of the actor; return the place of the records on this host; None: there are none."""
+        self.ask(end_here)
         place = self.ask(place_here, self._token)
         return None if place is None else tuple(place)
 
@@ -100,11 +113,12 @@ class _Host:
 
 
 class Hosts:
-    """All other hosts, from the connection of the program to its end."""
+    """All other nodes, from the connection of the program to its end. Several may be on one host."""
 
     def __init__(self, token: str, variables: dict[str, str]) -> None:
         self._token, self._parent, self._run_id = token, variables["TIMELOOM_PARENT"], variables["TIMELOOM_RUN_ID"]
-        self._known: dict[str, _Host] = {}  # by name
+        self._known: dict[str, _Host] = {}  # by the id of the node
+        self._without = set[str]()  # ids of nodes without Timeloom
         self._ends, self._ended = _thread.allocate_lock(), _thread.allocate_lock()
         self._ends.acquire()
         self._ended.acquire()
@@ -125,41 +139,42 @@ class Hosts:
             self._ends.acquire()
             self._compare_clocks()
             self._end_all()
-        except Exception as error:  # the program goes on in any case
-            print_not_compared(error)
         finally:
             self._known.clear()
             self._ended.release()
 
-    def _new_hosts(self) -> Iterator[tuple[str, str]]:
-        """Return the names of the hosts that have come, and a node of each."""
+    def _add_new_nodes(self) -> None:
         ray: Any = sys.modules["ray"]
+        old = {ray.get_runtime_context().get_node_id(), *self._known, *self._without}
         for node in ray.nodes():
-            name = node["NodeManagerHostname"]
-            if node["Alive"] and name != socket.gethostname() and name not in self._known:
-                yield name, node["NodeID"]
+            if node["Alive"] and node["NodeID"] not in old:
+                self._known[node["NodeID"]] = _Host(ray, node, self._token)
 
     def _compare_clocks(self) -> None:
-        for name, node in list(self._new_hosts()):
-            self._known[name] = _Host(sys.modules["ray"], node, self._token)
-        for name, host in list(self._known.items()):
+        try:
+            self._add_new_nodes()
+        except Exception as error:  # the program goes on in any case
+            print_not_compared(error)
+        compared = {clock_here()[0]}
+        for node, host in list(self._known.items()):
             try:
-                host.compare_clocks()
-            except Exception as error:  # the host may have gone, or has no Timeloom
-                del self._known[name]
+                if not host.is_silent:
+                    host.compare_clocks(compared)
+            except Exception as error:  # the host may have gone
                 print_not_compared(error)
+                host.is_silent = True
+                if _NOT_INSTALLED in str(error):
+                    self._without.add(node)
+                    del self._known[node]
 
     def _end_all(self) -> None:
-        seen: set[Place] = set()
-        for name, host in self._known.items():
-            try:
-                host.ask(end_here)
+        """Fetch the records of all hosts, also of one that was silent for a while. No actor records any more then."""
+        places: dict[Place, _Host] = {}
+        for host in self._known.values():
+            with _print_no_records(f"the host of {host.name} cannot be asked for records of workers"):
                 place = host.place()
-                if place is not None and place not in seen:
-                    seen.add(place)
-                    host.fetch(self._parent, self._run_id)
-            except Exception as error:  # the program ends in any case
-                sys.stderr.write(
-                    f"timeloom: the records of workers on the host of {name} are not in the run: "
-                    f"{_first_line(error)} [TL179]\n"
-                )
+                if place is not None:
+                    places.setdefault(place, host)
+        for host in places.values():
+            with _print_no_records(f"the records of workers on the host of {host.name} are not in the run"):
+                host.fetch(self._parent, self._run_id)
