@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _VARIABLE, _RUN_ID = "TIMELOOM_PARENT", "TIMELOOM_RUN_ID"
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
-_HOME = "TIMELOOM_HOME"  # of timeloom._engines._ray_hosts
+_HOME, _ANSWERS = "TIMELOOM_HOME", "TIMELOOM_ANSWERS"  # of timeloom._engines._ray_hosts
 _SPAWN, _RANK = "TIMELOOM_SPAWN", "TIMELOOM_RANK"
 _RAY = "/ray/_private/workers/default_worker.py"
 _HELPERS = (
@@ -284,18 +284,19 @@ def follow() -> None:
         return
     role = role_of(sys.orig_argv)
     parent = _parent_on_this_host(parent) if role == "worker" else parent
+    answers = os.environ.pop(_ANSWERS, "") != ""  # an actor of ours, which the setting workers does not choose among
     records = records_of(parent)
     if records is None or (role == "program" and b"TIMELOOM_FOLLOW=all" not in records):
         if records is not None:
             note_unmeasured(parent)
         _forget_parent()  # children of this process have none either
-    elif role is not None and _is_left_out(role, records, parent):
+    elif role is not None and not answers and _is_left_out(role, records, parent):
         _forget_parent()
     elif role is not None:
         try:
             from timeloom import _core
 
-            _core.follow(parent, role)
+            _core.follow(parent, "program" if answers else role)
         except Exception as error:  # the program must run in any case
             _forget_parent()
             reason = str(error).partition(" [TL")[0]

@@ -13,10 +13,17 @@ def end_here() -> None:
     _core.finish()
 
 
+def note_offset(offset_ns: int, error_ns: int) -> None:
+    """Note how far the clock of the program's host is ahead now; raise RuntimeError if the actor does not record."""
+    if not _core.running():
+        raise RuntimeError("the actor on the host does not record")
+    _clocks.note_offset(offset_ns, error_ns)
+
+
 _FUNCTIONS = {
     function.__name__: function
     for function in (
-        _clocks.clock_here, _clocks.note_offset, end_here, _host_records.place_here, _host_records.files_here,
+        _clocks.clock_here, note_offset, end_here, _host_records.place_here, _host_records.files_here,
         _host_records.part_here, _host_records.remove_here,
     )
 }  # fmt: skip

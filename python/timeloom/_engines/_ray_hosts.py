@@ -19,15 +19,16 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from timeloom import _core
-from timeloom._engines._clocks import ROUNDS, Trip, clock_here, note_offset, offset_of
+from timeloom._engines._clocks import ROUNDS, Trip, clock_here, offset_of
 from timeloom._engines._home import Home, fetch_from
 from timeloom._engines._host_records import Place, place_here, settings_of
-from timeloom._engines._ray_host import TimeloomHost, end_here
+from timeloom._engines._ray_host import TimeloomHost, end_here, note_offset
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
 VARIABLE = "TIMELOOM_HOME"  # of a worker: the boot id of the program's host, the token, and the settings of the run
+_OF_ACTOR = {"env_vars": {"TIMELOOM_ANSWERS": "1"}}  # --workers does not choose among actors that answer
 _NOT_INSTALLED = "No module named 'timeloom"  # in the error of an actor that cannot begin
 _SECONDS = 30  # for an actor to start, and for each answer
 
@@ -77,7 +78,8 @@ class _Host:
         self.is_silent = False
         strategies = importlib.import_module("ray.util.scheduling_strategies")
         where = strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        self.actor = ray.remote(num_cpus=0)(TimeloomHost).options(scheduling_strategy=where).remote()
+        actor = ray.remote(num_cpus=0)(TimeloomHost)
+        self.actor = actor.options(scheduling_strategy=where, runtime_env=_OF_ACTOR).remote()
 
     def ask(self, function: Any, *arguments: Any) -> Any:
         """Return the answer of a function of _clocks.py or _host_records.py."""

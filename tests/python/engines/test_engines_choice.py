@@ -131,6 +131,20 @@ def test_children_of_workers(measure):
     assert steps_in(run) == [1, 5] and left_out(run) == 2
 
 
+@pytest.mark.parametrize(("setting", "measured"), [("1", 1), ("none", 0), ("Ray worker*", 0)])
+def test_an_actor_that_answers_for_its_host(measure, setting, measured):
+    """Of a cluster of Ray, its process is recorded in any case, and takes no place of a worker."""
+    run, _ = measure("""
+        import pathlib, subprocess
+        script = pathlib.Path.cwd() / "ray/_private/workers/default_worker.py"
+        script.parent.mkdir(parents=True)
+        script.write_text("def step(): pass\\nstep()")
+        for variables in ({"TIMELOOM_ANSWERS": "1"}, {}, {}):
+            subprocess.run([sys.executable, script], env={**os.environ, **variables}, check=True)
+        """, "--workers", setting)  # fmt: skip
+    assert steps_in(run) == [1] * (1 + measured) and left_out(run) == 2 - measured
+
+
 def test_places_that_somebody_else_has_made(tmp_path, timeloom_program):
     """A link in the place of the file by which workers are counted is not followed; the program works."""
     (tmp_path / "mine").write_text("")

@@ -118,9 +118,9 @@ def check(hosts, directory, done, timeloom, timeloom_program):
     return line, sum(Run(run, timeloom_program).visits("__main__.half"))
 
 
-def run_program(hosts, directory, *words):
+def run_program(hosts, directory, *words, options=()):
     (directory / "program.py").write_text(PROGRAM)
-    command = hosts.a.command(directory, sys.executable, "-m", "timeloom", "-o", "run", "program.py", *words)
+    command = hosts.a.command(directory, sys.executable, "-m", "timeloom", "-o", "run", *options, "program.py", *words)
     return subprocess.run(command, capture_output=True, text=True, timeout=250, env={**environment(), **VARIABLES})
 
 
@@ -160,3 +160,10 @@ def test_a_task_that_still_runs(hosts, apart, cluster, tmp_path, timeloom, timel
     assert line.partition(", clocks")[0] == "timeloom: 3 workers on 2 hosts (Ray), 11 tasks"
     assert halves > 11
     assert json.loads(timeloom("report", "--tasks", "--json", apart / "run").stdout)["losses"] == []
+
+
+def test_some_of_the_workers(hosts, apart, cluster, tmp_path, timeloom, timeloom_program):
+    """The actor that answers for the other host takes no place there."""
+    done = run_program(hosts, apart, options=["--workers", "1"])
+    line, halves = check(hosts, apart, done, timeloom, timeloom_program)
+    assert (line.partition(", clocks")[0], halves) == ("timeloom: 2 workers on 2 hosts (Ray), 10 tasks", 10)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from timeloom._engines import _clocks, _ray_hosts
+from timeloom._engines import _clocks, _ray_host, _ray_hosts
 
 pytestmark = pytest.mark.any_python
 
@@ -39,7 +39,7 @@ def run_program(tmp_path, monkeypatch, capsys):
 
     def run_program(nodes, ray_fails=""):
         def remote(**_):
-            return lambda _: types.SimpleNamespace(options=lambda scheduling_strategy: types.SimpleNamespace(
+            return lambda _: types.SimpleNamespace(options=lambda scheduling_strategy, runtime_env: types.SimpleNamespace(
                 remote=lambda: types.SimpleNamespace(ask=types.SimpleNamespace(
                     remote=lambda *question: lambda: nodes[scheduling_strategy].answer(*question)))))  # fmt: skip
 
@@ -137,3 +137,9 @@ def test_a_host_without_timeloom(run_program):
     nodes = {"a": Node(fails=dict.fromkeys(["clock_here", "end_here"], MISSING))}
     assert run_program(nodes) == ["clocks of hosts are not compared: RuntimeError: ModuleNotFoundError [TL178]"]
     assert nodes["a"].asked == ["clock_here"]
+
+
+def test_an_actor_that_does_not_record():
+    """Its host's clock is not noted, which the program is told."""
+    with pytest.raises(RuntimeError, match="does not record"):
+        _ray_host.TimeloomHost().ask(_ray_host.note_offset.__name__, 1, 1)
