@@ -239,6 +239,11 @@ def _is_left_out(role: "_Role", records: "list[bytes]", parent: str) -> bool:
     return True
 
 
+def _print_not_recorded(error: Exception) -> None:
+    reason = str(error).partition(" [TL")[0]
+    sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {reason} [TL018]\n")
+
+
 def _parent_on_this_host(parent: str) -> str:
     """Return what stands for a parent on another host, whose run this one does not see; the parent if nothing does."""
     home = os.environ.pop(_HOME, "")
@@ -248,7 +253,8 @@ def _parent_on_this_host(parent: str) -> str:
         from timeloom._engines._host_records import begin_apart
 
         here = begin_apart(parent, home)
-    except Exception:  # the program must run in any case
+    except Exception as error:  # the program must run in any case
+        _print_not_recorded(error)
         return parent
     if here:
         os.environ[_VARIABLE] = here
@@ -299,8 +305,7 @@ def follow() -> None:
             _core.follow(parent, "program" if answers else role)
         except Exception as error:  # the program must run in any case
             _forget_parent()
-            reason = str(error).partition(" [TL")[0]
-            sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {reason} [TL018]\n")
+            _print_not_recorded(error)
     sys.modules.pop(__name__, None)
 
 

@@ -8,10 +8,10 @@ that is there already is called first.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import importlib
 import os
+import sys
 from typing import Any
 
 from timeloom import _core
@@ -34,6 +34,24 @@ def _after_hook_before(runtime_env: dict[str, Any] | None) -> dict[str, Any] | N
     return changed
 
 
+def _variables_of_hosts(variables: dict[str, str]) -> dict[str, str]:
+    """Have other hosts watched; return the variables by which workers record on their own host."""
+    token = _ray_hosts.new_token()
+    try:
+        _ray_connection.watch_connection(token, variables)
+    except Exception as error:  # of an unknown version
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        sys.stderr.write(f"timeloom: other hosts of Ray are not asked for clocks and records: {reason} [TL157]\n")
+        return {}
+    try:
+        return {_ray_hosts.VARIABLE: _ray_hosts.variable_of(token, variables["TIMELOOM_PARENT"])}
+    except (OSError, ValueError) as error:
+        sys.stderr.write(
+            f"timeloom: workers of Ray that do not see the directory of the run are not recorded: {error} [TL156]\n"
+        )
+        return {}
+
+
 def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any] | None:
     """Add the variables by which workers find the run of this program: ``ray.init()`` calls it.
 
@@ -45,10 +63,7 @@ def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any] | None:
     variables = {name: os.environ.get(name, "") for name in _VARIABLES}
     if not all(variables.values()) or not _core.running():
         return runtime_env
-    with contextlib.suppress(Exception):  # of an unknown version: a worker must see the directory of the run then
-        token = _ray_hosts.new_token()
-        _ray_connection.watch_connection(token, dict(variables))
-        variables[_ray_hosts.VARIABLE] = _ray_hosts.variable_of(token, variables["TIMELOOM_PARENT"])
+    variables.update(_variables_of_hosts(variables))
     changed = {} if runtime_env is None else copy.copy(runtime_env)
     changed["env_vars"] = {**(changed.get("env_vars") or {}), **variables}
     return changed

@@ -1,4 +1,4 @@
-"""What a worker of a Dask cluster that runs already does for a measured program: its client runs these functions there.
+"""Functions that the client of a measured program runs in the workers of a Dask cluster that runs already.
 
 They are named to the worker, which finds them in its own Timeloom.
 """

@@ -1,7 +1,7 @@
-"""What a worker of an engine does on a host that does not see the directory of the run.
+"""Records of a worker of an engine on a host that does not see the directory of the run.
 
-It records into a directory of its own host, below the directory for temporary files, and hands out the files there. The
-engine's part brings them home (_home.py).
+They are in a directory of its own host, below the directory for temporary files. The worker hands out the files there,
+and the engine's part brings them home (_home.py).
 """
 
 from __future__ import annotations
@@ -65,13 +65,22 @@ def begin_here(token: str, spool: str, settings: bytes) -> str:
     return parent
 
 
-def begin_apart(parent: str, variable: str) -> str:
-    """Return the path that stands for the spool of the program on another host; empty on its own host.
+def files_seen_here() -> str:
+    """Return what tells apart processes that see other files: the boot of their host, and the namespace of mounts."""
+    try:
+        return f"{clock_here()[0]}:{os.stat('/proc/self/ns/mnt').st_ino}"
+    except OSError:
+        return clock_here()[0]
 
-    `variable`: of _ray_hosts.py. Runs in a worker that does not see `parent`; raises OSError or ValueError.
+
+def begin_apart(parent: str, variable: str) -> str:
+    """Return the path that stands for the spool of the program where its files are not seen.
+
+    It is empty where they are: the run is gone then. `variable`: of _ray_hosts.py. Runs in a worker that does not see
+    `parent`; raises OSError or ValueError.
     """
-    boot, token, settings = variable.split(" ")
-    return "" if boot == clock_here()[0] else begin_here(token, os.path.basename(parent), base64.b64decode(settings))
+    seen, token, settings = variable.split(" ")
+    return "" if seen == files_seen_here() else begin_here(token, os.path.basename(parent), base64.b64decode(settings))
 
 
 def place_here(token: str) -> Place | None:

@@ -21,21 +21,28 @@ from typing import TYPE_CHECKING, Any
 from timeloom import _core
 from timeloom._engines._clocks import ROUNDS, Trip, clock_here, offset_of
 from timeloom._engines._home import Home, fetch_from
-from timeloom._engines._host_records import Place, place_here, settings_of
+from timeloom._engines._host_records import Place, files_seen_here, place_here, settings_of
 from timeloom._engines._ray_host import TimeloomHost, end_here, note_offset
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
-VARIABLE = "TIMELOOM_HOME"  # of a worker: the boot id of the program's host, the token, and the settings of the run
+VARIABLE = "TIMELOOM_HOME"  # of a worker: the files that the program sees, the token, and the settings of the run
+_MOST = 1 << 16  # bytes of the variable
 _OF_ACTOR = {"env_vars": {"TIMELOOM_ANSWERS": "1"}}  # --workers does not choose among actors that answer
 _NOT_INSTALLED = "No module named 'timeloom"  # in the error of an actor that cannot begin
 _SECONDS = 30  # for an actor to start, and for each answer
 
 
 def variable_of(token: str, parent: str) -> str:
-    """Return what a worker needs to record on its own host; `parent`: the spool of this process."""
-    return f"{clock_here()[0]} {token} {base64.b64encode(settings_of(parent)).decode()}"
+    """Return what a worker needs to record on its own host; `parent`: the spool of this process.
+
+    Raises ValueError if it is too long: Linux starts no process with a variable of 128 KiB.
+    """
+    variable = f"{files_seen_here()} {token} {base64.b64encode(settings_of(parent)).decode()}"
+    if len(variable) > _MOST:
+        raise ValueError(f"the settings of the run are too long for a variable: {len(variable)} bytes")
+    return variable
 
 
 def new_token() -> str:

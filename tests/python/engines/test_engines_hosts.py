@@ -15,7 +15,7 @@ from task_arrows import arrows_in_chrome, assert_same_arrows, wanted_arrows
 from two_hosts import ADDRESSES, SECONDS_AHEAD, hosts  # noqa: F401
 
 import timeloom as package
-from timeloom._engines import _clocks, _dask_records, _home, _host_records, _ray_hosts
+from timeloom._engines import _clocks, _dask_records, _home, _host_records
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.any_python, pytest.mark.one_python]
@@ -199,22 +199,6 @@ def test_a_directory_of_somebody_else(tmp_path, monkeypatch):
     for wrong in ("../x", "0" * 31 + "/"):
         with pytest.raises(ValueError, match=re.escape(wrong)):
             _host_records.begin_here(wrong, "host-1-2-1", b"")
-
-
-def test_a_worker_on_the_host_of_the_program(tmp_path, monkeypatch):
-    """It does not record into a directory of its own if the run is gone; a worker of Ray on another host does."""
-    monkeypatch.setattr(_host_records.tempfile, "tempdir", str(tmp_path))
-    (tmp_path / "settings").write_bytes(b"A=1\0B=2")
-    parent = str(tmp_path / "host-1-2-1")
-    variable = _ray_hosts.variable_of("0" * 32, parent)
-    assert _host_records.begin_apart(parent, variable) == ""
-    assert os.listdir(tmp_path) == ["settings"]
-    here = _host_records.begin_apart(parent, "of-another-boot" + variable[variable.index(" ") :])
-    assert here == str(tmp_path / f"timeloom-{os.getuid()}-{'0' * 32}" / "spool" / "host-1-2-1")
-    assert _host_records.settings_of(here) == b"A=1\0B=2"
-    for wrong in ("", "boot token", f"boot ../x {variable.split(' ')[2]}"):
-        with pytest.raises(ValueError, match=r""):
-            _host_records.begin_apart(parent, wrong)
 
 
 def test_hosts_whose_directories_have_the_same_numbers(tmp_path):

@@ -108,3 +108,37 @@ def test_no_thread_can_be_started(told, worker, monkeypatch, capsys):
     worker.disconnect()
     assert told == ["first", "disconnect"]
     assert capsys.readouterr().err.endswith("RuntimeError: can't start new thread [TL178]\n")
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """The file with the settings of a run that is measured."""
+    monkeypatch.setattr(_core, "running", lambda: True)
+    monkeypatch.setenv("TIMELOOM_PARENT", str(tmp_path / "host-1-2-1"))
+    monkeypatch.setenv("TIMELOOM_RUN_ID", "1-2-3")
+    (tmp_path / "settings").write_bytes(b"A=1")
+    return tmp_path / "settings"
+
+
+def test_variables_of_workers(worker, hook, settings, capsys):
+    variables = hook({"env_vars": {"A": "B"}, "pip": []})
+    assert variables["pip"] == [] and set(variables["env_vars"]) == {"A", "TIMELOOM_PARENT", "TIMELOOM_RUN_ID", "TIMELOOM_HOME"}
+    assert capsys.readouterr().err == ""
+
+
+def test_settings_that_are_too_long(told, worker, hook, settings, capsys):
+    """Linux would not start the workers; they start without the variable."""
+    settings.write_bytes(bytes(50_000))
+    assert "TIMELOOM_HOME" not in hook(None)["env_vars"]
+    assert capsys.readouterr().err.startswith("timeloom: workers of Ray that do not see the directory of the run are not ")
+    connect(worker)
+    assert told[1].startswith("begin ")
+    settings.write_bytes(bytes(45_000))
+    assert 60_000 < len(hook(None)["env_vars"]["TIMELOOM_HOME"]) < 1 << 16
+
+
+def test_an_unknown_version_of_ray(worker, hook, settings, capsys):
+    """Workers that see the directory of the run are recorded."""
+    del worker._post_init_hooks
+    assert set(hook(None)["env_vars"]) == {"TIMELOOM_PARENT", "TIMELOOM_RUN_ID"}
+    assert capsys.readouterr().err.endswith("no attribute '_post_init_hooks' [TL157]\n")
