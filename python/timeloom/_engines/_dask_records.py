@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from timeloom._engines._dask_worker import in_thread
 from timeloom._engines._home import Home, fetch_from
 from timeloom._engines._host_records import Place, place_here
 
@@ -20,7 +21,8 @@ class _Host:
 
     async def ask(self, function: Any, *arguments: Any) -> Any:
         """Return the answer of a function of _host_records.py to the worker."""
-        return (await self._client.run(function, self._token, *arguments, workers=[self._address]))[self._address]
+        question = (in_thread, function, self._token, *arguments)  # a copy of all files may take a while
+        return (await self._client.run(*question, workers=[self._address]))[self._address]
 
 
 async def fetch_records(client: Any, token: str, parent: str, run_id: str) -> dict[str, str]:

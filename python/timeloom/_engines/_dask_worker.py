@@ -5,11 +5,15 @@ They are named to the worker, which finds them in its own Timeloom.
 
 from __future__ import annotations
 
+import asyncio
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from timeloom import _core
 from timeloom._engines import _dask_marks, _host_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
 MEASURED, AT_HOME = "measured already", "records on its own host"
@@ -61,6 +65,11 @@ def leave() -> None:
     _joined.clear()
     for name in VARIABLES:
         os.environ.pop(name, None)
+
+
+async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function beside the event loop of this worker, which goes on to answer its scheduler."""
+    return await asyncio.to_thread(function, *arguments)
 
 
 def name_here(dask_worker: Any = None) -> str:

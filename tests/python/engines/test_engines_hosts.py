@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 from process_runs import Run
@@ -15,7 +16,7 @@ from task_arrows import arrows_in_chrome, assert_same_arrows, wanted_arrows
 from two_hosts import ADDRESSES, SECONDS_AHEAD, hosts  # noqa: F401
 
 import timeloom as package
-from timeloom._engines import _clocks, _dask_records, _home, _host_records
+from timeloom._engines import _clocks, _dask_records, _dask_worker, _home, _host_records
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.any_python, pytest.mark.one_python]
@@ -210,6 +211,7 @@ def test_hosts_whose_directories_have_the_same_numbers(tmp_path):
 
     class Client:
         async def run(self, function, *arguments, workers=tuple(boots), **how):
+            function = arguments[0] if function is _dask_worker.in_thread else function
             asked.extend((function.__name__, worker) for worker in workers)
             answers = {"place_here": lambda worker: (boots[worker], 7, 9), "files_here": lambda worker: []}
             return {worker: answers.get(function.__name__, lambda worker: None)(worker) for worker in workers}
@@ -217,6 +219,27 @@ def test_hosts_whose_directories_have_the_same_numbers(tmp_path):
     failed = asyncio.run(_dask_records.fetch_records(Client(), "0" * 32, str(parent), ""))
     assert failed == {}
     assert sorted(worker for function, worker in asked if function == "remove_here") == ["far", "near"]
+
+
+def test_a_worker_answers_its_scheduler_meanwhile():
+    """Files are copied beside its event loop."""
+    released = threading.Event()
+
+    def wait(token):
+        return released.wait(60)
+
+    class Client:
+        async def run(self, function, *arguments, workers):
+            answer = function(*arguments)
+            return {workers[0]: await answer if asyncio.iscoroutine(answer) else answer}
+
+    async def release():
+        released.set()
+
+    async def ask():
+        return await asyncio.gather(_dask_records._Host(Client(), "far", "0" * 32).ask(wait), release())
+
+    assert asyncio.run(ask()) == [True, None]
 
 
 def test_the_place_of_records_has_the_boot(tmp_path, monkeypatch):
