@@ -1,5 +1,6 @@
 """Spools of processes that record are copied while these stand still; the processes go on in any case."""
 
+import contextlib
 import os
 import platform
 import select
@@ -63,15 +64,20 @@ def make_spool(path, *left_out):
         (path / file).write_text(path.name)
 
 
+@contextlib.contextmanager
 def started(text):
-    return subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", text], stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.fixture
 def recorder(tmp_path):
     with started(f"import sys\n{ECHO}") as process:
         yield Recorder(process, tmp_path)
-        process.kill()
 
 
 @pytest.fixture
@@ -178,4 +184,3 @@ def test_a_process_without_its_main_thread(tmp_path, monkeypatch, missing):
             pass
         recorder.freeze()
         assert recorder.copy.exists() and recorder.goes_on()
-        process.kill()
