@@ -45,7 +45,7 @@ def execute(source: pathlib.Path) -> Any:
     from jupyter_client.manager import AsyncKernelManager
 
     notebook = nbformat.read(source, as_version=4)
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
         spec = pathlib.Path(directory) / "kernels" / "page"
         spec.mkdir(parents=True)
         argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
