@@ -8,20 +8,13 @@ import sys
 import tempfile
 
 import pytest
-from attached_programs import BY_DEBUGGER, REAL, Attaching, Running, until
+from attached_programs import ROADS, Attaching, Running, until
 from profile_files import Profile, visits_by_region
 from spool_reader import spools_of
 
 from timeloom import _attach
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
-
-ROADS = [
-    pytest.param(False, id="signal"),
-    pytest.param(True, id="itself", marks=pytest.mark.skipif(
-        not REAL and not BY_DEBUGGER, reason="sys.remote_exec came with Python 3.14, and there is no debugger for an older one"
-    )),
-]  # fmt: skip
 
 PROGRAM = """
 released = threading.Event()

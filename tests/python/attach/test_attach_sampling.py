@@ -6,16 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from attached_programs import BY_DEBUGGER, REAL, Attaching, Running, until
+from attached_programs import ROADS, Attaching, Running, until
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
-
-ROADS = [
-    pytest.param(False, id="signal"),
-    pytest.param(True, id="itself", marks=pytest.mark.skipif(
-        not REAL and not BY_DEBUGGER, reason="sys.remote_exec came with Python 3.14, and there is no debugger for an older one"
-    )),
-]  # fmt: skip
 
 # Each function of a thread is called before the program is sampled, and by all of them: none begins for the first time
 # later. NAME-mark begins the account of their CPU time, NAME-enough ends it when every thread has used so much.

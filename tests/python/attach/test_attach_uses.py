@@ -9,13 +9,11 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from attached_programs import BY_DEBUGGER, REAL, Attaching, Running, until
+from attached_programs import REAL, Attaching, Running, needs_a_way_in, until
 from profile_files import Profile, visits_by_region
 from streams import environment
 
-pytestmark = pytest.mark.skipif(
-    not REAL and not BY_DEBUGGER, reason="sys.remote_exec came with Python 3.14, and there is no debugger for an older one"
-)
+pytestmark = needs_a_way_in
 reads_stacks = pytest.mark.skipif(not REAL, reason="Python reads the stacks of others from 3.14 on")
 ROOT = Path(__file__).resolve().parents[3]
 

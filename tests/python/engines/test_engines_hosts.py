@@ -13,7 +13,7 @@ import pytest
 from process_runs import Run
 from streams import environment
 from task_arrows import arrows_in_chrome, assert_same_arrows, wanted_arrows
-from two_hosts import ADDRESSES, SECONDS_AHEAD, hosts  # noqa: F401
+from two_hosts import ADDRESSES, SECONDS_AHEAD, apart, files_of, hosts  # noqa: F401
 
 import timeloom as package
 from timeloom._engines import _clocks, _dask_records, _dask_worker, _home, _host_records
@@ -127,19 +127,6 @@ def test_with_a_common_directory(hosts, tmp_path, timeloom, timeloom_program):
         run, output, lines = measure(hosts.a, tmp_path, CHAIN, 2, timeloom_program)
     check_chain(run, output, lines, timeloom, timeloom_program, tmp_path)
     assert records_on(hosts.a, tmp_path / "tmp") == []
-
-
-@pytest.fixture
-def apart(hosts, tmp_path):
-    """A directory for the program that has no files on the other host; the other host has no common files either."""
-    for name in ("program", "tmp"):
-        (tmp_path / name).mkdir()
-        subprocess.run(hosts.b.command("/", "mount", "-t", "tmpfs", "tmpfs", tmp_path / name), check=True)
-    return tmp_path / "program"
-
-
-def files_of(host, directory):
-    return subprocess.run(host.command(directory, "ls"), check=True, capture_output=True, text=True).stdout.split()
 
 
 def records_on(host, directory):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from process_runs import Run
 from streams import environment
-from two_hosts import ADDRESSES, SECONDS_AHEAD, hosts  # noqa: F401
+from two_hosts import ADDRESSES, SECONDS_AHEAD, apart, files_of, hosts  # noqa: F401
 
 import timeloom as package
 
@@ -128,19 +128,6 @@ def test_tasks_on_two_hosts(hosts, cluster, tmp_path, timeloom, timeloom_program
     done = run_program(hosts, tmp_path)
     line, halves = check(hosts, tmp_path, done, timeloom, timeloom_program)
     assert (line.partition(", clocks")[0], halves) == ("timeloom: 2 workers on 2 hosts (Ray), 10 tasks", 10)
-
-
-@pytest.fixture
-def apart(hosts, tmp_path):
-    """A directory for the program that has no files on the other host; the other host has no common files either."""
-    for name in ("program", "tmp"):
-        (tmp_path / name).mkdir()
-        subprocess.run(hosts.b.command("/", "mount", "-t", "tmpfs", "tmpfs", tmp_path / name), check=True)
-    return tmp_path / "program"
-
-
-def files_of(host, directory):
-    return subprocess.run(host.command(directory, "ls"), check=True, capture_output=True, text=True).stdout.split()
 
 
 def test_without_common_files(hosts, apart, cluster, tmp_path, timeloom, timeloom_program):

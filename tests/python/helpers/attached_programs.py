@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from streams import environment
 
 from timeloom._debugger import find_debugger
@@ -13,6 +14,11 @@ from timeloom._debugger import find_debugger
 REAL = sys.version_info >= (3, 14)  # there is sys.remote_exec
 DEBUGGERS = [name for name in ("gdb", "lldb") if find_debugger(name)]
 BY_DEBUGGER = (3, 12) <= sys.version_info < (3, 14) and bool(DEBUGGERS)
+needs_a_way_in = pytest.mark.skipif(
+    not REAL and not BY_DEBUGGER, reason="sys.remote_exec came with Python 3.14, and there is no debugger for an older one"
+)
+# Whether the program is reached as users do it, or by a signal for which it waits.
+ROADS = [pytest.param(False, id="signal"), pytest.param(True, id="itself", marks=needs_a_way_in)]
 
 # Runs scripts like sys.remote_exec(), where that is missing: started by a signal. Then it waits for a file NAME, calls
 # the function of that name, and renames the file to NAME-done.

@@ -139,6 +139,19 @@ RANKS = [f"MPI Rank {rank}" for rank in range(4)]
 ON_TWO_HOSTS = dict(zip(RANKS, "aabb", strict=True))
 
 
+@pytest.fixture
+def apart(hosts, tmp_path):
+    """A directory for the program that has no files on the other host; the other host has no common files either."""
+    for name in ("program", "tmp"):
+        (tmp_path / name).mkdir()
+        subprocess.run(hosts.b.command("/", "mount", "-t", "tmpfs", "tmpfs", tmp_path / name), check=True)
+    return tmp_path / "program"
+
+
+def files_of(host, directory):
+    return subprocess.run(host.command(directory, "ls"), check=True, capture_output=True, text=True).stdout.split()
+
+
 def nodes(run):
     """The host of each rank."""
     printed = subprocess.run(["otf2-print", "-G", run / "traces.otf2"], capture_output=True, text=True, check=True).stdout

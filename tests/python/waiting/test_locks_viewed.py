@@ -130,14 +130,19 @@ for thread in threads: thread.join()
 """
 
 
+def locks_on_source_of(function, run, program):
+    """Amounts of locks on the lines of a function, as the viewer has them: {line: amounts}."""
+    with Viewer(program, run) as viewer:
+        regions = viewer.wait().description()["regions"]
+        (number,) = [i for i, region in enumerate(regions) if region["name"] == f"__main__.{function}"]
+        found = json.loads(viewer.ask("source", struct.pack("<I", number)))["locks"]
+    return {one.pop("line"): one for one in found}
+
+
 def test_a_line_of_more_threads_than_the_run_keeps_has_a_lower_bound(program, tmp_path, monkeypatch):
     run, _ = record(tmp_path, MANY)
     monkeypatch.chdir(tmp_path)
-    with Viewer(program, run) as viewer:
-        regions = viewer.wait().description()["regions"]
-        (takes,) = [i for i, region in enumerate(regions) if region["name"] == "__main__.takes"]
-        found = json.loads(viewer.ask("source", struct.pack("<I", takes)))["locks"]
-    (line,) = [one for one in found if one["line"] == line_of(MANY, "with lock: time")]
+    line = locks_on_source_of("takes", run, program)[line_of(MANY, "with lock: time")]
     assert line["waits"] < 25 and line["at_least"]
 
 
@@ -149,16 +154,12 @@ def test_locks_between_processes_have_none(tmp_path):
 def test_source_lines_have_the_waiting_for_locks(program, timeloom, tmp_path, monkeypatch):
     run, _ = record(tmp_path, CONVOY)
     monkeypatch.chdir(tmp_path)
-    with Viewer(program, run) as viewer:
-        regions = viewer.wait().description()["regions"]
-        (work,) = [i for i, region in enumerate(regions) if region["name"] == "__main__.work"]
-        found = json.loads(viewer.ask("source", struct.pack("<I", work)))["locks"]
+    lines = locks_on_source_of("work", run, program)
     lock = made_at(locks_of(timeloom, run), CONVOY, "lock = threading.Lock()")
     expected = collections.defaultdict(collections.Counter)
     for waiter in lock["waiters"]:
         expected[waiter["at"]["line"]].update(waits=waiter["waits"], waited=waiter["waited_s"])
     for holder in lock["holders"]:
         expected[holder["at"]["line"]].update(held=holder["held_s"], blocked=holder["others_waited_s"])
-    lines = {one.pop("line"): one for one in found}
     # Other lines start threads and wait for their ends, by locks of threading.
     assert {line: lines[line] for line in expected} == {line: pytest.approx(one) for line, one in expected.items()}
